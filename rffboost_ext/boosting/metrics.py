@@ -17,7 +17,6 @@ from ..losses.offset import without_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
 from ..metrics.registry import METRICS, find_metric
-from ..utils.migration_table import METRIC_NAMES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
 from .early_stopping.mean_loss import ErrorFunction, MeanLoss
@@ -172,9 +171,8 @@ def named_scorer(name: str) -> Any:
 
     known = [*LOSSES.names(), *METRICS, *get_scorer_names()]
     if name not in known:
-        same = [here for other, here in METRIC_NAMES.items() if other.casefold() == name.casefold()][:1]
         near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
-        close = same or difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
             f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}), "

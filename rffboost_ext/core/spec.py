@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..utils.migration_hints import require_known_params
 from ..utils.param_validation import Check, allows_auto, require_all
 from ..utils.registry import Registry, resolve_names
 
@@ -47,7 +46,6 @@ class Spec(BaseEstimator):
 
     def set_params(self: S, **params: Any) -> S:
         """Set hyperparameters, also nested ones of a part that is set by its registered name."""
-        require_known_params(self, params)
         return super().set_params(**resolve_names(self, params, self.roles))
 
 

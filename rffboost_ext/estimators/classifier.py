@@ -17,11 +17,12 @@ from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
-from ..utils.signatures import explain_unknown, parameters_of
+from ..utils.migration import explain_unknown
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .parameters import parameters_of
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -92,7 +93,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         self.class_weight = params.pop("class_weight")
         super().__init__(**params)
 
-    @explain_unknown
     @atomic_fit
     @document_fit
     def fit(
@@ -176,7 +176,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     def _decision_values(self, raw: Array) -> Array:
         return decision_values(raw, len(self.classes_), self.loss_)
 
-    @explain_unknown
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``; of labels, (n, L), for a multilabel target.
 
@@ -193,7 +192,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         raw = self.raw_scores(X, base_margin)
         return self.loss_.inverse_link(raw)
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The most probable class of each row, (n,); zeros and ones, (n, L), for a multilabel target.
 

@@ -19,9 +19,8 @@ from ..preprocessing.input_types import require_arrays
 from ..preprocessing.tables import column_values, is_table, native_table, read_table, replace_missing
 from ..preprocessing.target_arrays import number_array
 from ..utils.atomic_fit import atomic_fit
-from ..utils.migration_hints import MigrationHintsMixin
+from ..utils.migration import explain_unknown
 from ..utils.param_validation import SEED, OpenInterval, require_all
-from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
@@ -38,7 +37,7 @@ from .calibration import (
 from .regressor import RFFBoostRegressor
 
 
-class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
+class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
     """Any regressor with prediction intervals by split conformal prediction.
 
     With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
@@ -258,7 +257,6 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
             regressor.set_params(random_state=random.randint(2**31 - 1))
         return regressor
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The predictions of the regressor; for several quantiles, their median.
 

@@ -8,10 +8,11 @@ from typing import Any
 from ..boosting.callbacks import Callback
 from ..core import Learner, Step
 from ..losses.distributions import DISTRIBUTIONS, Distribution
+from ..utils.migration import explain_unknown
 from ..utils.registry import resolve_names
-from ..utils.signatures import explain_unknown, parameters_of
 from ..utils.typing import Array
 from .docstrings import ATTRIBUTES, PARAMETERS
+from .parameters import parameters_of
 from .regressor import RFFBoostRegressor
 
 OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]
@@ -116,7 +117,6 @@ class RFFBoostDistribution(RFFBoostRegressor):
         raw = self.raw_scores(X, base_margin)
         return self.loss_.frozen(self.loss_.inverse_link(raw))
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The mean of the predicted distribution, (n,), or its location if it has no mean.
 

@@ -14,7 +14,6 @@ from ..inspection.importance import DeferredImportances
 from ..preprocessing.base_margin import check_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
-from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
@@ -27,7 +26,7 @@ OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
 OF_EARLY_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
-class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
+class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     """Methods of an estimator that has fitted an ensemble."""
 
     encoder_: FeatureEncoder

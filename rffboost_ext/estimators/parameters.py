@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -12,7 +12,7 @@ from ..boosting.metrics import EvalMetricCheck
 from ..boosting.steps import RATE
 from ..core import Learner, Loss, Step
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..utils.migration_hints import MigrationHintsMixin
+from ..utils.migration import explain_unknown
 from ..utils.param_validation import (
     BOOL,
     EXTRAPOLATION,
@@ -33,7 +33,12 @@ P = TypeVar("P", bound="BoosterParameters")
 AUTO = OneOf(("auto",))
 
 
-class BoosterParameters(MigrationHintsMixin, BaseEstimator):
+def parameters_of(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an ``__init__``, from its ``locals()``."""
+    return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
+
+
+class BoosterParameters(BaseEstimator):
     """Parameters, their allowed values, and how they are set."""
 
     constraints: ClassVar[dict[str, Check]] = {
@@ -58,6 +63,7 @@ class BoosterParameters(MigrationHintsMixin, BaseEstimator):
         **FeatureEncoder.constraints,
     }
 
+    @explain_unknown
     def __init__(
         self,
         loss: str | Loss = "auto",
@@ -123,8 +129,7 @@ class BoosterParameters(MigrationHintsMixin, BaseEstimator):
 
         Raises
         ------
-        UnknownParameterError
-            If there is no such parameter; both a TypeError and a ValueError. The message says what the names of
-            XGBoost, LightGBM, CatBoost and scikit-learn are here.
+        ValueError
+            If there is no such parameter.
         """
         return super().set_params(**resolve_nested(self, params))

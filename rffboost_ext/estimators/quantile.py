@@ -15,9 +15,8 @@ from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
 from ..utils.atomic_fit import atomic_fit
-from ..utils.migration_hints import MigrationHintsMixin
+from ..utils.migration import explain_unknown
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
-from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
 from .regressor import RFFBoostRegressor
@@ -44,7 +43,7 @@ class QuantileLevelsCheck(Check):
         return "an increasing sequence of numbers > 0 and < 1"
 
 
-class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
+class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
     """Regression of several conditional quantiles; predictions do not cross.
 
     One booster is fitted to the pinball loss of each level. The predictions of each row are sorted, which brings
@@ -102,7 +101,6 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
         self.estimator = estimator
         self.random_state = random_state
 
-    @explain_unknown
     @atomic_fit
     def fit(
         self,
@@ -181,7 +179,6 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
             return booster
         return booster.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The predicted quantiles of each row, increasing from column to column.
 

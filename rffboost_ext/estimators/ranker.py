@@ -18,7 +18,6 @@ from ..preprocessing.groups import label_codes
 from ..preprocessing.target_arrays import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
-from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
@@ -26,7 +25,6 @@ from .composition import Parts
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 
-@with_own_init
 class RFFBoostRanker(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, to rank the rows of queries.
 
@@ -57,7 +55,6 @@ class RFFBoostRanker(BaseRFFBoost):
     task = "regression"
     default_loss = "pairwise"
 
-    @explain_unknown
     @atomic_fit
     @document_fit
     def fit(
@@ -123,7 +120,6 @@ class RFFBoostRanker(BaseRFFBoost):
                 f"'lambdarank' and 'pairwise' have, got {parts.loss!r}"
             )
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """Scores by which the rows of a query are sorted: the higher, the earlier.
 

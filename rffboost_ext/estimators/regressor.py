@@ -14,14 +14,12 @@ from ..data.dataset import Dataset
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
-from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 
-@with_own_init
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
 
@@ -50,7 +48,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     task = "regression"
     default_loss = "squared_error"
 
-    @explain_unknown
     @atomic_fit
     @document_fit
     def fit(
@@ -96,7 +93,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.loss.n_scores(data.y)
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The response by the loss, such as the mean, the median or a quantile: (n,), or (n, W) if it is wide.
 

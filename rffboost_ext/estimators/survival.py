@@ -16,7 +16,6 @@ from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
 from ..preprocessing.targets import TargetEncoder
 from ..utils.atomic_fit import atomic_fit
-from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
@@ -24,7 +23,6 @@ from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 from .step_function import StepFunction, step_functions
 
 
-@with_own_init
 class RFFBoostSurvival(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for survival analysis.
 
@@ -75,7 +73,6 @@ class RFFBoostSurvival(BaseRFFBoost):
     event_times_: Array
     _baseline_hazard: Array
 
-    @explain_unknown
     @atomic_fit
     @document_fit
     def fit(
@@ -156,7 +153,6 @@ class RFFBoostSurvival(BaseRFFBoost):
         """The cumulative hazard of a raw score of 0."""
         return StepFunction(self.unique_times_, self._baseline_hazard)
 
-    @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The risk of each row: the higher, the earlier the event is expected.
 
@@ -181,7 +177,6 @@ class RFFBoostSurvival(BaseRFFBoost):
         """Risks after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
         return (self.loss_.risk_link.inverse(raw)[:, 0] for raw in self._staged_raw(X, base_margin))
 
-    @explain_unknown
     def predict_cumulative_hazard_function(
         self, X: Any, return_array: bool = False, base_margin: Any = None
     ) -> Array:
@@ -203,7 +198,6 @@ class RFFBoostSurvival(BaseRFFBoost):
         hazard = self._cumulative_hazard(X, base_margin)
         return hazard if return_array else step_functions(self.unique_times_, hazard)
 
-    @explain_unknown
     def predict_survival_function(self, X: Any, return_array: bool = False, base_margin: Any = None) -> Array:
         """The probability of each row that the event comes later, as a function of time.
 

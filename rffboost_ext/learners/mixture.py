@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from ..core import Learner, Round, Term
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
-from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from .base import SecondOrderLearner
 from .registry import LEARNERS
@@ -72,7 +71,6 @@ class Mixture(SecondOrderLearner):
 
     roles = {"cosines": LEARNERS, "trees": LEARNERS}
 
-    @explain_unknown
     def __init__(
         self,
         cosines: str | Learner = "rff_newton",

@@ -29,8 +29,6 @@ class Registry(Generic[T]):
         The kind of part, as in error messages and parameters, such as ``"loss"``.
     base : type
         The base class of all entries.
-    elsewhere : mapping of str to str, optional
-        Registered names by those of other libraries, for error messages.
 
     Examples
     --------
@@ -39,10 +37,9 @@ class Registry(Generic[T]):
     Exponential()
     """
 
-    def __init__(self, kind: str, base: type[T], elsewhere: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: str, base: type[T]) -> None:
         self.kind = kind
         self.base = base
-        self.elsewhere = elsewhere or {}
         self._table: dict[str, type[T]] = {}
         self._searched = False
 
@@ -93,8 +90,7 @@ class Registry(Generic[T]):
         if name not in self._table:
             self._search()
         if name not in self._table:
-            same = [self.elsewhere[name]] if name in self.elsewhere else []
-            close = same or difflib.get_close_matches(name, self._table, n=3, cutoff=0.5)
+            close = difflib.get_close_matches(name, self._table, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             raise ValueError(f"unknown {self.kind} {name!r}.{hint} Registered: {', '.join(self.names())}")
         return self._table[name]

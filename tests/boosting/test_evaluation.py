@@ -118,7 +118,6 @@ def test_other_losses_on_the_same_scale():
     [
         ("auc", "binary", ValueError, "unknown name 'auc'. Did you mean 'roc_auc'"),
         ("logloss", "binary", ValueError, "Did you mean 'log_loss'"),
-        ("rmse", "binary", ValueError, "Did you mean 'neg_root_mean_squared_error'"),
         ("exponential", "binary", ValueError, "reads raw scores in another way"),
         ("poisson", "real", ValueError, "reads raw scores in another way"),
         (AbsoluteError(), "binary", ValueError, "reads raw scores in another way"),

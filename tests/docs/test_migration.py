@@ -1,239 +1,138 @@
-"""The migration page: its scripts run, and every name in its tables is one of the installed package's."""
+"""The migration page: its scripts run, and its names exist. Constructors explain the names of other packages."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 import re
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-from sklearn.ensemble import (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.metrics import get_scorer_names
 
-from docs.migration_tables import with_tables
-from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext.boosting.metrics import named_scorer
-from rffboost_ext.utils.migration_table import TABLE, Place
+import rffboost_ext
+from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, RFFBoostSurvival
+from rffboost_ext.utils.migration import TABLE
 
 from .scripts import run_script
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PACKAGES = ["rffboost_ext", "xgboost", "lightgbm", "catboost", "sklearn"]
-RANDOM = np.random.default_rng(0)
-X, Y = RANDOM.standard_normal((60, 3)), RANDOM.integers(1, 4, 60).astype(float)
-# Titles, packages and names of the tables.
-CELLS = [
-    (row.place.value, package, name)
-    for row in TABLE
-    for package, names in {"rffboost_ext": [row.here], **row.names}.items()
-    for name in names
+ROWS = [row for rows in TABLE.values() for row in rows]
+# Parameters that documentation lists, or listed, and no signature.
+UNSIGNED = [
+    "lambda",
+    "nthread",
+    "silent",
+    "seed",
+    "eta",
+    "alpha",
+    "min_split_loss",
+    "quantile_alpha",
+    "huber_slope",
+    "tweedie_variance_power",
+    "feval",
+    "base_score",
+    "init_score",
 ]
 
 
-def test_the_page_shows_the_table():
-    assert with_tables(PAGE) == PAGE
+def section(title: str) -> list[list[str]]:
+    """The cells of the table of a section of the page, without its head."""
+    text = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def shells(package):
-    """Classifier and regressor of a package."""
-    if package == "rffboost_ext":
-        return RFFBoostClassifier, RFFBoostRegressor
-    if package == "sklearn":
-        return HistGradientBoostingClassifier, HistGradientBoostingRegressor
-    module, prefix = (
-        pytest.importorskip(package),
-        {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}[package],
-    )
-    return getattr(module, f"{prefix}Classifier"), getattr(module, f"{prefix}Regressor")
+@pytest.mark.parametrize("title", TABLE)
+def test_the_page_shows_the_table(title):
+    names = [", ".join(f"`{name}`" for name in row.elsewhere.split()) for row in TABLE[title]]
+    shown = [[f"`{row.here}`", cell, row.note] for row, cell in zip(TABLE[title], names, strict=True)]
+    assert section(title) == shown
 
 
-def estimators(package):
-    """All boosting estimators of a package for classes and real targets."""
-    return [*shells(package), *([GradientBoostingClassifier, GradientBoostingRegressor] * (package == "sklearn"))]
-
-
-def parameters(shell, *methods):
-    """The names of the parameters of an estimator and of some of its methods."""
-    functions = [shell.__init__, *(getattr(shell, method) for method in methods)]
-    names = {name for function in functions for name in inspect.signature(function).parameters}
-    return (names | set(shell().get_params())) - {"self", "X", "y", "data", "kwargs"}
-
-
-# Parameters of XGBoost that its documentation lists, or listed, and no signature.
-NATIVE = """
-lambda nthread silent seed num_class predictor process_type updater refresh_leaf max_cached_hist_node eta alpha
-gpu_id n_gpus min_split_loss rate_drop skip_drop one_drop sample_type normalize_type feature_selector
-quantile_alpha huber_slope tweedie_variance_power aft_loss_distribution lambdarank_num_pair_per_sample
-lambdarank_pair_method ndcg_exp_gain disable_default_eval_metric seed_per_iteration use_label_encoder
-ntree_limit pred_leaf pred_contribs pred_interactions approx_contribs feval group qid
-"""
-
-
-def known_parameters(package):
-    """All parameters that a package knows, aliases too."""
-    names = set().union(*(parameters(shell, "fit", "predict") for shell in estimators(package)))
-    if package != "sklearn":
-        names |= set(inspect.signature(importlib.import_module(package).train).parameters)
-    if package == "xgboost":
-        names |= set(NATIVE.split())
-    if package == "lightgbm":
-        for name, aliases in (
-            importlib.import_module("lightgbm.basic")._ConfigAliases._get_all_param_aliases().items()
-        ):
-            names |= {name, *aliases}
-    return names
-
-
-def small(package, shell, **params):
-    """An estimator of two rounds that is silent."""
-    rounds = {
-        "sklearn": {"max_iter": 2},
-        "catboost": {"iterations": 2, "allow_writing_files": False, "verbose": False},
-    }
-    quiet = {"lightgbm": {"verbose": -1}}.get(package, {})
-    return shell(**(rounds.get(package, {"n_estimators": 2}) | quiet | params))
-
-
-# What is data, or the whole of the parameters, in the functions that train without an estimator.
-DATA = {"self", "X", "y", "data", "kwargs"}
-OF_TRAINING = {"params", "dtrain", "train_set", "pool", "obj", "evals_result", "kwargs"}
-PARAMETERS = [place.value for place in (Place.ESTIMATOR, Place.FIT, Place.TREES, Place.PREDICT, Place.NOWHERE)]
-
-
-@pytest.mark.parametrize("package", PACKAGES[1:])
-def test_the_table_has_the_parameters_of_each_package_and_no_others(package):
-    pytest.importorskip(package)
-    names = {name for title, owner, name in CELLS if title in PARAMETERS and owner == package}
-    own = parameters(RFFBoostClassifier, "fit")
-    known = known_parameters(package) - OF_TRAINING
-    assert known - names - own == set()
-    assert names - known == set()
-
-
-def test_our_names_are_ours():
-    for title, known in (
-        (Place.ESTIMATOR, parameters(RFFBoostClassifier)),
-        (Place.FIT, parameters(RFFBoostClassifier, "fit")),
-        (Place.TREES, set(Tree().get_params())),
-        (Place.PREDICT, set(dir(RFFBoostClassifier))),
+def test_names_elsewhere_exist():
+    known = set(UNSIGNED)
+    for shell in (HistGradientBoostingRegressor, GradientBoostingRegressor):
+        known |= {name for method in (shell, shell.fit) for name in inspect.signature(method).parameters}
+    for package, name in (
+        ("xgboost", "XGBRegressor"),
+        ("catboost", "CatBoostClassifier"),
+        ("lightgbm", "LGBMModel"),
     ):
-        assert {row.here for row in TABLE if row.place is title} <= known
-    for prefix, learner in (("learner", "tree"), ("learner__trees", "auto")):
-        for name, value in Tree().get_params().items():
-            RFFBoostClassifier(learner=learner).set_params(**{f"{prefix}__{name}": value})
+        module = pytest.importorskip(package)
+        for function in (getattr(module, name), getattr(module, name).fit, module.train):
+            known |= set(inspect.signature(function).parameters)
+    aliases = importlib.import_module("lightgbm.basic")._ConfigAliases._get_all_param_aliases()
+    known |= {*aliases, *(alias for several in aliases.values() for alias in several)}
+    known |= set(importlib.import_module("xgboost").XGBRegressor().get_params())
+    assert {name for row in ROWS for name in row.elsewhere.split()} <= known
 
 
-TITLES = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost", "sklearn": "scikit-learn"}
-
-
-@pytest.mark.parametrize("package", TITLES)
-def test_each_parameter_of_each_estimator_is_ours_or_has_a_hint(package):
-    pytest.importorskip(package)
-    own = parameters(RFFBoostClassifier, "fit")
-    for shell in estimators(package):
-        for name in parameters(shell) - own:
-            for call in (RFFBoostClassifier, RFFBoostClassifier().set_params):
-                with pytest.raises(TypeError, match=rf"{name} is .*{TITLES[package]}'s.* name: \w+ "):
-                    call(**{name: 1})
-
-
-@pytest.mark.parametrize("package", TITLES)
-@pytest.mark.parametrize("method", ["fit", "predict"])
-def test_each_parameter_of_each_method_is_ours_or_has_a_hint(package, method):
-    pytest.importorskip(package)
-    model = RFFBoostClassifier(learner="tree", n_estimators=1).fit(X, Y)
-    own = set(inspect.signature(getattr(model, method)).parameters)
-    for shell in estimators(package):
-        for name in set(inspect.signature(getattr(shell, method)).parameters) - own - DATA:
-            text = rf"{name} is (a parameter of the estimator|.*{TITLES[package]}'s.* name)"
-            with pytest.raises(TypeError, match=text):
-                getattr(model, method)(X, **{name: 1})
-
-
-def test_best_rounds_are_counted_as_the_page_says():
-    X_train, X_valid, y_train, y_valid = X[:40], X[40:], X[:40, 0] > 0.0, X[40:, 0] > 0.0
-    xgboost, catboost = shells("xgboost")[0], shells("catboost")[0]
-    lightgbm = shells("lightgbm")[0]
-    watch = {"eval_set": [(X_valid, y_valid)]}
-    one = xgboost(n_estimators=30, early_stopping_rounds=5, n_jobs=1).fit(X_train, y_train, verbose=False, **watch)
-    assert one.best_iteration == np.argmin(one.evals_result()["validation_0"]["logloss"])
-    two = catboost(iterations=30, early_stopping_rounds=5, verbose=False, allow_writing_files=False)
-    two.fit(X_train, y_train, **watch)
-    assert two.best_iteration_ == np.argmin(two.get_evals_result()["validation"]["Logloss"])
-    three = lightgbm(n_estimators=30, early_stopping_round=5, verbose=-1, min_child_samples=2)
-    three.fit(X_train, y_train, **watch)
-    assert three.best_iteration_ == np.argmin(three.evals_result_["valid_0"]["binary_logloss"]) + 1
-
-
-@pytest.mark.parametrize(("package", "name"), [(o, n) for s, o, n in CELLS if s == "Objectives"])
-def test_objectives_exist(package, name):
-    if package == "rffboost_ext":
-        assert name in LOSSES.names()
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.here)
+def test_names_here_exist(row):
+    scope = {name: getattr(rffboost_ext, name) for name in ("Tree", "Checkpoint")} | vars(rffboost_ext.losses)
+    values = {"loss": "'quantile'", "eval_metric": "'accuracy'", "class_weight": "{1: 2.0}"}
+    call, _, name = row.here.partition("(")
+    if call == "fit":
+        known = inspect.signature(RFFBoostClassifier.fit).parameters
+        assert re.search(r"(\w+)=", name)[1] in known
         return
-    classified = any(word in name.lower() for word in ("log", "binary", "multi"))
-    shell = shells(package)[0 if classified and "pseudo" not in name else 1]
-    if (package, name) in (("sklearn", "huber"), ("sklearn", "exponential")):
-        GradientBoostingRegressor(loss=name) if name == "huber" else GradientBoostingClassifier(loss=name)
-        return
-    key = {"sklearn": "loss", "catboost": "loss_function"}.get(package, "objective")
-    more = {"quantile": 0.5} if (package, name) == ("sklearn", "quantile") else {}
-    more |= {"quantile_alpha": 0.5} if name == "reg:quantileerror" else {}
-    target = Y - 1 if name.lower().startswith("multi") else Y > 2 if classified else Y
-    small(package, shell, **{key: name}, **more).fit(X, target)
-
-
-@pytest.mark.parametrize(("package", "name"), [(o, n) for s, o, n in CELLS if s == "Metrics"])
-def test_metrics_exist(package, name):
-    if package == "rffboost_ext":
-        assert name in LOSSES.names() or name in get_scorer_names()
-        assert name in LOSSES.names() or named_scorer(name)
-        return
-    classifies = not any(word in name.lower() for word in ("rmse", "mae", "mape", "r2"))
-    several = (name.startswith("m") and "log" in name) or name in (
-        "merror",
-        "multi_error",
-        "multi_logloss",
-        "MultiClass",
+    text = row.here.replace("Huber(...)", "Huber(1.0)").replace("Quantile(...)", "Quantile(0.5)")
+    text = (
+        text.replace("Tweedie(...)", "Tweedie(1.5)").replace("{1: ...}", "{1: 2.0}").replace("{...}", "{1: 2.0}")
     )
-    target = Y - 1 if several else Y > 2 if classifies else Y
-    shell = shells(package)[0 if classifies else 1]
-    if package == "lightgbm":
-        small(package, shell).fit(X, target, eval_set=[(X, target)], eval_metric=name)
-        return
-    small(package, shell, eval_metric=name).fit(X, target, eval_set=[(X, target)])
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_attributes_exist(package):
-    names = {name for title, owner, name in CELLS if (title, owner) == (Place.FITTED.value, package)}
-    table, params = (
-        pd.DataFrame(X, columns=["a", "b", "c"]),
-        {"sklearn": {}, "xgboost": {"early_stopping_rounds": 2}},
+    key = text.partition("=")[0]
+    text = text.replace("...", values.get(key, "1"))
+    eval(
+        text if call == "Tree" else f"RFFBoostClassifier({text})",
+        scope | {"RFFBoostClassifier": RFFBoostClassifier},
     )
-    model = small(package, shells(package)[1], **params.get(package, {}))
-    if package == "sklearn":
-        known = {*dir(model.set_params(early_stopping=True).fit(table, Y))}
-        known |= {*dir(GradientBoostingRegressor(n_estimators=2, validation_fraction=0.5).fit(table, Y))}
-    else:
-        model.fit(table[:40], Y[:40], eval_set=[(table[40:], Y[40:])])
-        # Versions before 2.0 of XGBoost had the number of trees for predictions.
-        known = {name for name in names if hasattr(model, name)} | {"best_ntree_limit"}
-    assert names <= known
+
+
+@pytest.mark.parametrize(("title", "known"), [("Objectives", LOSSES.names()), ("Metrics", None)])
+def test_losses_and_metrics_here_exist(title, known):
+    names = {row[0].strip("`") for row in section(title)}
+    assert names <= set(known or [*LOSSES.names(), *get_scorer_names()])
+
+
+@pytest.mark.parametrize(
+    ("shell", "given", "advice"),
+    [
+        (RFFBoostClassifier, {"eta": 0.1}, ["'eta' (use learning_rate=...)"]),
+        (RFFBoostRegressor, {"alpha": 0.1}, ["'alpha' (use loss=Quantile(...) or learner=Tree(reg_alpha=...))"]),
+        (
+            RFFBoostSurvival,
+            {"max_depth": 3, "evals": 1},
+            ["learner=Tree(max_depth=...)", "fit(X, y, eval_set=...)"],
+        ),
+        (RFFBoostQuantileRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
+        (RFFBoostRegressor, {"nothing_like_it": 0}, ["'nothing_like_it'.", "'n_estimators'"]),
+    ],
+)
+def test_constructors_explain_unknown_parameters(shell, given, advice):
+    with pytest.raises(TypeError) as raised:
+        shell(**given)
+    assert all(text in str(raised.value) for text in [f"{shell.__name__}: unknown", *advice])
+
+
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostSurvival, RFFBoostQuantileRegressor])
+def test_signatures_stay_as_they_are(shell):
+    kinds = {parameter.kind for parameter in inspect.signature(shell).parameters.values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+    model = shell(random_state=3)
+    assert repr(clone(model)) == repr(pickle.loads(pickle.dumps(model))) == f"{shell.__name__}(random_state=3)"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_scripts_run(package, tmp_path):
     pytest.importorskip(package)
     first, *others = SCRIPTS
+    assert len(others) == len(PACKAGES)
     script = next(
         one for one in others if re.search(rf"^(from|import) {package}\b(?!\.inspection)", one, re.MULTILINE)
     )
@@ -241,7 +140,3 @@ def test_the_scripts_run(package, tmp_path):
     assert float(accuracy) > 0.93
     assert 0.0 < float(numbers.split()[0]) < 0.3
     assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_there_is_a_script_for_each():
-    assert len(SCRIPTS) == 1 + len(PACKAGES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -210,14 +209,3 @@ def test_boost_wants_class_indices():
 def test_no_threads_are_refused(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be an integer >= 1 or"):
         RFFBoostClassifier(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])
-
-
-@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
-def test_a_parameter_that_is_none_names_the_class(shell):
-    class Own(shell):
-        pass
-
-    for cls in (shell, Own):
-        with pytest.raises(TypeError, match=rf"^{shell.__name__}.__init__\(\) got an unexpected keyword .*'etta'"):
-            cls(etta=0.1)
-    assert clone(shell(learning_rate=0.3)).get_params() == shell(learning_rate=0.3).get_params()

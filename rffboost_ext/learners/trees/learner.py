@@ -11,7 +11,6 @@ import numpy as np
 from ..._signals import defer_signals
 from ...core import Learner, Round, Term
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
-from ...utils.signatures import explain_unknown
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .binning import bin_features, center_columns, require_single_precision
@@ -90,7 +89,6 @@ class Tree(Learner):
         "interaction_constraints": GROUPS | OPTIONAL,
     }
 
-    @explain_unknown
     def __init__(
         self,
         max_depth: int = 6,

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from ....core import Learner, Round, Term
 from ....terms import SymmetricTrees
 from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
-from ....utils.signatures import explain_unknown
 from ....utils.typing import Array, DesignLike
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
@@ -127,7 +126,6 @@ class SymmetricTree(Learner):
         "monotone_constraints": SIGNS | OPTIONAL,
     }
 
-    @explain_unknown
     def __init__(
         self,
         max_depth: int = 6,
