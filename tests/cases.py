@@ -31,8 +31,7 @@ from rffboost_ext import (
     SymmetricTree,
     Tree,
 )
-from rffboost_ext.boosting.steps import default_step
-from rffboost_ext.learners.composition import check_composition
+from rffboost_ext.boosting.parts import check_composition, default_step
 from rffboost_ext.losses import LabelRegression
 from rffboost_ext.losses.units import scale_derivatives
 

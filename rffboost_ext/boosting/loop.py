@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._signals import raise_dropped
 from ..core import Learner, Loss, Step, Term
-from ..learners.composition import check_composition
 from ..learners.design import Design
-from ..learners.registry import LEARNERS
 from ..losses.offset import WithOffset
-from ..losses.registry import LOSSES
 from ..losses.validation import (
     check_baseline,
     check_class_indices,
@@ -29,8 +27,8 @@ from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, Progress, stops_training
 from .interruption import Interrupted
+from .parts import Parts
 from .round_update import RoundFitter
-from .steps import STEPS, default_step
 
 PARAMETERS = {
     "n_estimators": Integer(1),
@@ -115,24 +113,22 @@ def boost(
     >>> bool(np.abs(fitted.raw(X) - np.sin(X)).mean() < 0.05)
     True
     """
-    loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
-    given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
+    parts = Parts.resolved(loss, learner, step)
     given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
     given["replay"] = replay
     for name, check in PARAMETERS.items():
         require("boost", name, given[name], check)
-    design, y, weight = check_data(design, y, weight, loss.infinite)
+    design, y, weight = check_data(design, y, weight, parts.loss.infinite)
     # The rows may lack some classes of an initial ensemble.
-    n_outputs = 1 if init is None or loss.task == "regression" else init.n_outputs
+    n_outputs = 1 if init is None or parts.loss.task == "regression" else init.n_outputs
     n_classes = n_outputs if n_outputs > 1 else None
-    loss, y = with_base_margin(loss, y, base_margin, n_classes)
-    loss = prepare_loss(loss, y, weight, n_classes)
-    step = default_step(loss, learner) if given_step is None else given_step
-    start = initial_ensemble(loss, y, weight, init)
-    check_composition(loss, learner, step, start.n_outputs)
-    terms = () if replay is None else terms_to_refit(learner, replay, n_estimators)
+    loss, y = with_base_margin(parts.loss, y, base_margin, n_classes)
+    parts = replace(parts, loss=prepare_loss(loss, y, weight, n_classes))
+    start = initial_ensemble(parts.loss, y, weight, init)
+    parts = parts.checked(start.n_outputs)
+    terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, y, weight, loss, learner, step, seed, terms)
+    fitter = RoundFitter(design, y, weight, parts.loss, parts.learner, parts.step, seed, terms)
     return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Learner, Loss, Round, Step
+from ..core import Round, Step
 from ..losses.coupling import derivatives_of_rows
 from ..utils.convex import minimiser_along
 from ..utils.param_validation import POSITIVE, Function, Integer, require
@@ -173,12 +173,3 @@ def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
 def safe_ratio(numerator: float, denominator: float) -> float:
     """The quotient, or 0 if the denominator is not positive, as after a perfect fit."""
     return numerator / denominator if denominator > 0.0 else 0.0
-
-
-def default_step(loss: Loss, learner: Learner) -> Step:
-    """The step for ``step="auto"``: the learner's own, else the best that the loss allows."""
-    if learner.step is not None:
-        return STEPS.create(learner.step)
-    if loss.bounded_ratio and learner.bounded:
-        return ConfidenceRated()
-    return Newton() if loss.exact_hessian else LineSearch()

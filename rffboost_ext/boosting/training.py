@@ -23,7 +23,8 @@ from .early_stopping.training_condition import TrainingCondition
 from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
-from .loop import boost, initial_ensemble
+from .loop import boost_rounds, initial_ensemble
+from .round_update import RoundFitter
 
 # Number of rounds trained on one sample of the rows.
 ROUNDS_PER_SAMPLE = 50
@@ -255,20 +256,10 @@ class Trainer:
         design = Design(
             *(data.X, *scaling, self.n_jobs, self.precision, self.learner_state, self.expansion, self.clipping)
         )
-        state.ensemble = boost(
-            design,
-            data.y,
-            loss=self.loss,
-            learner=self.member.learner,
-            step=self.member.step,
-            n_estimators=max(target, 1),
-            weight=data.weight,
-            random_state=self.seed,
-            callbacks=callbacks,
-            init=state.ensemble,
-            init_raw=state.raw,
-            replay=replay,
-        )
+        terms = () if replay is None else replay.terms
+        learner, step = self.member.learner, self.member.step
+        fitter = RoundFitter(design, data.y, data.weight, self.loss, learner, step, self.seed, terms)
+        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), callbacks)
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.
         sample_ends = chances is not None and len(state.ensemble) % ROUNDS_PER_SAMPLE == 0

@@ -14,6 +14,7 @@ from ..boosting.callbacks import ScoreRecorder, closing_callbacks
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
+from ..boosting.parts import Parts
 from ..boosting.training import Trainer
 from ..core import Loss
 from ..core.spec import full_repr
@@ -33,7 +34,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
-from .composition import Parts, compose
+from .composition import compose
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import InitModel, compatible_ensemble, read_init_model, require_same_margin

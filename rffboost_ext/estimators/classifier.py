@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..boosting.callbacks import Callback
+from ..boosting.parts import Parts
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
@@ -20,7 +21,7 @@ from ..utils.atomic_fit import atomic_fit
 from ..utils.migration import explain_unknown
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import Parts, accepts_columns, accepts_labels, has_attribute
+from .composition import accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 from .parameters import parameters_of
 

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..boosting.callbacks import Callback, ProgressPrinter
+from ..boosting.parts import Parts
 from ..data.dataset import Dataset
 from ..persistence.checkpoint import Checkpoint
 from ..preprocessing.log_transform import choose_log_transform
 from ..preprocessing.scaling import fit_clipping
 from ..terms import ClipAndLog
 from ..utils.param_validation import is_auto
-from .composition import Parts
 
 
 def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:

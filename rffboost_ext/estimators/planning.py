@@ -12,6 +12,7 @@ import numpy as np
 from ..boosting.early_stopping.patience import Patience, PatienceLimit
 from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.fit_plan import FitPlan, StoppingPlan
+from ..boosting.parts import Parts
 from ..boosting.steps import Shrunk
 from ..boosting.training import Member
 from ..core import Learner, Step
@@ -22,7 +23,6 @@ from ..learners.base import POOL_SIZE
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
-from .composition import Parts
 from .defaults import (
     GIVEN,
     MAX_ROUNDS,

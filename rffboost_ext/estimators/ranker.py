@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ..boosting.evaluation import arrays_of_sets, named_sets
+from ..boosting.parts import Parts
 from ..core import Loss
 from ..data.columns import column_array
 from ..data.dataset import Dataset
@@ -21,7 +22,6 @@ from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
-from .composition import Parts
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 

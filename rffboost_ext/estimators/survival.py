@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.evaluation import rows_of_positive_weight
+from ..boosting.parts import Parts
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
@@ -18,7 +19,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import Parts, has_attribute
+from .composition import has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 from .step_function import StepFunction, step_functions
 

@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..boosting.parts import check_composition, default_step
 from ..boosting.round_update import RoundFitter
-from ..boosting.steps import STEPS, Shrunk, default_step
+from ..boosting.steps import STEPS, Shrunk
 from ..core import Learner, Loss, Step, Term
 from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
 from ..inspection.importance import defer_importances
-from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES

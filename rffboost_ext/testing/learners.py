@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ..boosting.loop import boost
-from ..boosting.steps import default_step
+from ..boosting.parts import check_composition, default_step
 from ..core import Learner, Loss, Round, Term
 from ..core.spec import full_repr
-from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.coupling import derivatives_of_rows, losses_of_rows

@@ -173,9 +173,11 @@ class Function(Check):
 
     def accepts(self, value: object) -> bool:
         # Parts validate their own hyperparameters.
+        if not self.fits(value):
+            return False
         if hasattr(value, "validate"):
             value.validate()
-        return self.fits(value)
+        return True
 
     def __str__(self) -> str:
         return f"a function of {self.of}"

@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting import round_update as boosting
+from rffboost_ext.boosting.parts import default_step
 from rffboost_ext.boosting.steps import STEPS
-from rffboost_ext.estimators.composition import suitable_step
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves
@@ -100,7 +100,7 @@ def test_a_schedule_scales_each_step(loss, learner):
     seen = []
     model = make_estimator(loss, learner, n_estimators=4, learning_rate=halving, callbacks=[seen.append])
     model.fit(data, target)
-    step = suitable_step("auto", model.loss_, learner.make(), model.ensemble_.n_outputs)
+    step = default_step(model.loss_, learner.make())
     for index, progress in enumerate(seen):
         output = progress.term(progress.round.design.original)
         assert progress.length == pytest.approx(halving(index) * step.move(progress.round, output)[1], rel=1e-3)
