@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from .graph import ConversionError, Graph
     from .links import convert_link
     from .predictor import OnnxPredictor
-    from .reading import READERS, StoredTerm, from_onnx
     from .report import Report
     from .skl2onnx_converters import register_skl2onnx
     from .tolerance import rounding_error
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from .verify import MismatchError, verify_onnx
 
 __all__ = [
-    "READERS",
     "ConversionError",
     "Description",
     "Graph",
@@ -26,11 +24,9 @@ __all__ = [
     "OnnxPredictor",
     "OutputProjection",
     "Report",
-    "StoredTerm",
     "convert_link",
     "convert_term",
     "describe_onnx",
-    "from_onnx",
     "register_skl2onnx",
     "rounding_error",
     "save_onnx",
@@ -47,7 +43,6 @@ MODULES = (
     "linear_trees",
     "links",
     "predictor",
-    "reading",
     "report",
     "skl2onnx_converters",
     "survival",

@@ -141,11 +141,9 @@ def largest_shift(term: Cosines, center: Array) -> float:
 
 
 def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
-    """Convert `term` in the scope `name` and record its type, for reading the graph back."""
-    kind = type(term)
-    with graph.scope(name) as scope:
-        graph.term_types[scope.rstrip(".")] = getattr(kind, "name_in_files", kind.__name__)
-        out = graph.output_of(kind.__name__, lambda: convert_term(term, graph, x))
+    """Convert `term` in the scope `name`, and record it for the comparison with its nodes."""
+    with graph.scope(name):
+        out = graph.output_of(type(term).__name__, lambda: convert_term(term, graph, x))
     graph.terms.append((term, x, out))
     return out
 

@@ -25,7 +25,6 @@ from .model import assemble, check_target_path, save, value_info
 from .predictor import OnnxPredictor
 from .preprocessing_steps import PreprocessingSteps, convert_steps
 from .source import ExportSource, export_source
-from .structure import structure_digest
 
 DTYPES = ("float32", "float64", "mixed")
 ROWS = 100
@@ -201,10 +200,10 @@ def build(
     if before is not None:
         before.merge_opsets(model)
     steps_output = x if isinstance(before, PreprocessingSteps) else ""
-    metadata = metadata_for(source, dtype, graph.term_types, steps_output)
+    metadata = metadata_for(source, dtype, steps_output)
     if before is not None:
         metadata = replace(metadata, missing_text=before.missing_text)
-    write_metadata(model, replace(metadata, structure=structure_digest(model)))
+    write_metadata(model, metadata)
     return model
 
 

@@ -52,8 +52,6 @@ class Graph:
         Initializers by name.
     opsets : dict of str to int
         Version of the operators of each domain.
-    term_types : dict of str to str
-        Name of the type of term in each scope.
     terms : list of tuple
         The terms that were converted, each with the names of its features and of its outputs.
     """
@@ -67,7 +65,6 @@ class Graph:
         self.constants: dict[str, TensorProto] = {}
         self.functions: list[FunctionProto] = []
         self.opsets = {"": opset, ML: ML_OPSET}
-        self.term_types: dict[str, str] = {}
         self.terms: list[tuple[Term, str, str]] = []
         self.types: dict[str, np.dtype[Any]] = {}
         self._made: dict[Hashable, str] = {}

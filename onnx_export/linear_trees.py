@@ -11,7 +11,6 @@ from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_in_scope, convert_term, where_missing
 from .graph import Graph
-from .reading import READERS, StoredTerm, read_trees
 from .tolerance import rounding_error
 
 
@@ -27,19 +26,6 @@ def _(term: LinearTrees, graph: Graph, x: str) -> str:
     # A product of matrices for each row: sums over an axis are written in another way before operator set 13.
     sums = graph.node("MatMul", found, factors)
     return graph.node("Reshape", sums, graph.constant([-1, width // n_factors], "outputs"))
-
-
-def read_linear_trees(parts: StoredTerm) -> LinearTrees:
-    """The inverse of the conversion of :class:`LinearTrees`."""
-    shape = parts.array("by_output")
-    if shape is None or shape.shape != (3,):
-        raise ValueError(f"linear leaves must have a shape of three numbers, got {shape!r}")
-    n_outputs, n_factors = (int(size) for size in shape[1:])
-    inner = replace(parts, scope=f"{parts.scope}.coefficients")
-    return LinearTrees(read_trees(inner, n_outputs * n_factors), n_outputs)
-
-
-READERS["LinearTrees"] = read_linear_trees
 
 
 @rounding_error.register

@@ -23,19 +23,6 @@ from .source import ExportSource
 from .tolerance import tolerance_text
 
 FORMAT = "rffboost-onnx 1"
-NAMES_IN_FILES = {
-    "LabelRegression": "Signed",
-    "IdentityLink": "Identity",
-    "LogLink": "Exp",
-    "LogitLink": "Logistic",
-    "BinaryLogitLink": "Sigmoid",
-    "MultinomialLogitLink": "Softmax",
-    "LabelMeanLink": "HalfWay",
-    "SortLink": "Sorted",
-    "MedianLink": "Middle",
-    "ComposedLink": "Both",
-}
-"""Names of losses and links in files, if they are not those of the classes."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +41,6 @@ class Metadata:
         Names of the columns, if the estimator has them.
     n_features, n_outputs, n_cosines, n_trees : int
         Sizes: columns of X, raw scores, cosines and trees.
-    terms : dict of str to str
-        Type of term for each scope of names in the graph, for ``from_onnx``.
-    standalone : bool
-        Whether the file has no steps before the ensemble.
     tolerance : str
         Tolerance of ``verify_onnx`` for the scores, and its cause.
     versions : dict of str to str
@@ -72,10 +55,8 @@ class Metadata:
     n_offsets : int
         Columns of the input ``base_margin``, an offset of the raw scores; 0 if there is none.
     missing_text : dict of str to str, or None
-        The text to write for a missing one, by the names of inputs that are text and take missing values; None in
-        files of earlier versions and where no input is text.
-    structure : str
-        A digest of the graph as exported, without its numbers; empty in files of earlier versions.
+        The text to write for a missing one, by the names of inputs that are text and take missing values; None if
+        no input is text.
     """
 
     estimator: str
@@ -84,32 +65,29 @@ class Metadata:
     dtype: str
     n_features: int
     n_outputs: int
-    terms: dict[str, str]
     tolerance: str
     versions: dict[str, str]
     classes: Array | None = None
     feature_names: tuple[str, ...] = ()
     n_cosines: int = 0
     n_trees: int = 0
-    standalone: bool = True
     steps: str = ""
     categories: tuple[list[Any] | None, ...] = ()
     gaps: tuple[int, ...] | None = None
     n_offsets: int = 0
     missing_text: dict[str, str] | None = None
-    structure: str = ""
 
 
 KEYS = (*Metadata.__annotations__, "labels")
 
 
-def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps: str = "") -> Metadata:
+def metadata_for(source: ExportSource, dtype: str, steps: str = "") -> Metadata:
     """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
     blocks = source.ensemble.terms
     return Metadata(
         estimator=source.estimator,
-        loss=text_in_files(source.loss),
-        link=text_in_files(repr(source.link)),
+        loss=source.loss,
+        link=repr(source.link),
         dtype=dtype,
         classes=source.classes,
         feature_names=source.feature_names,
@@ -118,19 +96,12 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
         n_cosines=sum(array_length(term, "omega") for term in blocks),
         n_offsets=source.n_offsets,
         n_trees=sum(array_length(term, name) for term in blocks for name in ("roots", "missing_right")),
-        terms=terms,
-        standalone=source.steps is None,
         steps=steps,
         categories=tuple(category_lists(source.encoding)),
         gaps=source.missing_columns,
         tolerance=tolerance_text(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
-
-
-def text_in_files(text: str) -> str:
-    """The repr of losses or links with their names in files."""
-    return re.sub(r"\w+(?=\()", lambda found: NAMES_IN_FILES.get(found[0], found[0]), text)
 
 
 def array_length(term: Any, name: str) -> int:
@@ -210,10 +181,8 @@ ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("estimator", "loss", "link", "tolerance"), (is_text, "text")),
     "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
     **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees", "n_offsets"), (is_count, "a number")),
-    "terms": (names_by_name, "names by scope"),
     "missing_text": (lambda value: value is None or names_by_name(value), "text by input"),
     "versions": (names_by_name, "text by package"),
-    "standalone": (lambda value: isinstance(value, bool), "true or false"),
     "steps": (is_text, "the name of an output"),
 }
 """What entries must be, and in words."""

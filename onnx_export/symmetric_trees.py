@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext import Trees
 from rffboost_ext.terms import SymmetricTrees
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_term, where_missing
 from .expansion_nodes import without_category_sets
 from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
-from .reading import READERS, StoredTerm, read_trees, with_category_sets
 from .tolerance import rounding_error
 from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
@@ -104,43 +102,6 @@ def centered(term: SymmetricTrees, graph: Graph, picked: str, rest: Array, i: in
     x = where_missing(graph, x, graph.constant(rest.reshape(-1, 1), f"rest{i}"))
     x = graph.node("Max", x, graph.constant(low - center, f"low{i}"))
     return graph.node("Min", x, graph.constant(high - center, f"high{i}"))
-
-
-def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees | Trees:
-    """The inverse of the conversion of :class:`SymmetricTrees`; of files with the tree operator, binary trees."""
-    power = parts.array("power")
-    if power is None:
-        return read_trees(parts)
-    depth = power.size
-    features = parts.arrays("feature")
-    trees = SymmetricTrees.stack([read_trees_at_once(parts, i, depth) for i in range(len(features))])
-    return with_category_sets(trees, trees.threshold < np.inf, parts.arrays("of"), parts.arrays("sets"))
-
-
-def read_trees_at_once(parts: StoredTerm, i: int, depth: int) -> SymmetricTrees:
-    """The inverse of :func:`add_trees`."""
-    names = "feature", "missing_right", "center", "rest", "low", "high"
-    fields = {name: parts.array(f"{name}{i}") for name in names}
-    below = parts.constants[f"{parts.scope}.below{i}"]
-    with np.errstate(over="ignore"):  # the threshold of a level that splits nothing is infinite
-        fields["threshold"] = np.nextafter(below, np.inf, dtype=below.dtype).astype(np.float64)
-    n_trees = len(below) // depth
-    if fields["missing_right"] is None:
-        fields["missing_right"] = np.zeros(len(below))
-    fields = {name: part.reshape(n_trees, depth) for name, part in fields.items() if part is not None}
-    fields["feature"] = fields["feature"].astype(np.int32)
-    fields["missing_right"] = fields["missing_right"] == 1
-    for name in {"low", "high"} & set(fields):
-        fields[name] = fields[name] + fields["center"]
-    value, slope = parts.array(f"value{i}"), parts.array(f"slope{i}")
-    value = value.reshape(n_trees, 2**depth, -1)
-    if slope is not None:
-        slope, rest = slope.reshape(*value.shape, depth), fields.pop("rest")
-        value, fields["center"] = value + shift(slope, rest), fields["center"] + rest
-    return SymmetricTrees(**fields, value=value, slope=slope)
-
-
-READERS["SymmetricTrees"] = read_symmetric_trees
 
 
 @rounding_error.register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,6 @@ from rffboost_ext.utils.typing import Array
 from .conversion import convert_in_scope, convert_term
 from .graph import Graph
 from .links import convert_link, response_nodes
-from .reading import READERS, StoredTerm
 from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
 from .tolerance import rounding_error
 
@@ -36,7 +35,6 @@ class OutputProjection(Term):
         Weights of the term's outputs in the Q outputs.
     """
 
-    name_in_files: ClassVar[str] = "Placed"
     term: Term
     matrix: Array
 
@@ -99,14 +97,6 @@ def _(term: OutputProjection, graph: Graph, x: str) -> str:
 @rounding_error.register
 def _(term: OutputProjection, X: Array, eps: float) -> float:
     return rounding_error(term.term, X, eps)
-
-
-def read_output_projection(parts: StoredTerm) -> OutputProjection:
-    """The inverse of the conversion of :class:`OutputProjection`."""
-    return OutputProjection(parts.inner("inner"), parts.array("matrix"))
-
-
-READERS["Placed"] = read_output_projection
 
 
 def concatenate_outputs(ensembles: Sequence[Ensemble]) -> Ensemble:

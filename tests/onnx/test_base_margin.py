@@ -10,7 +10,7 @@ import skl2onnx
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from onnx_export import OnnxPredictor, from_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, register_skl2onnx, save_onnx, to_onnx, verify_onnx
 from onnx_export.cli import main
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
@@ -67,12 +67,6 @@ def test_the_input_is_required_where_it_is_declared():
     assert [entry.name for entry in plain.graph.input] == ["X"]
     with pytest.raises(ValueError, match="base_margin must be None"):
         OnnxPredictor(plain).predict(X, offset)
-
-
-def test_an_ensemble_is_read_back_without_the_offset():
-    model, _, _ = fitted("counts")
-    ensemble = from_onnx(to_onnx(model, dtype="float64"))
-    np.testing.assert_allclose(ensemble.raw(X), model.ensemble_.raw(X), rtol=0, atol=1e-12)
 
 
 def test_a_column_of_that_name_is_another_input():

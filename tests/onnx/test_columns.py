@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import OnnxPredictor, describe_onnx, from_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, describe_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
 from rffboost_ext import (
     ConformalRegressor,
@@ -46,8 +46,6 @@ def test_gaps(loss: Any, learner: Any) -> None:
     for dtype in DTYPES:
         graph = to_onnx(model, dtype=dtype)
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
-        lifted = from_onnx(graph).raw(rows)
-        np.testing.assert_allclose(lifted, model.raw_scores(rows), atol=1e-10 if dtype != "float32" else 1e-3)
 
 
 @pairs
@@ -57,8 +55,6 @@ def test_categories(loss: Any, learner: Any) -> None:
     for dtype in DTYPES:
         graph = to_onnx(model, dtype=dtype)
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
-        lifted = from_onnx(graph).raw(model.encoder_.transform(rows))
-        np.testing.assert_allclose(lifted, model.raw_scores(rows), atol=1e-10 if dtype != "float32" else 1e-3)
     predictor = OnnxPredictor(graph)
     np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
 
@@ -120,7 +116,7 @@ def test_the_predictor_checks_columns() -> None:
     assert predictor.metadata.categories == (list("abcdef"), None, [5, 15, 25])
 
 
-def test_a_file_is_described_and_read_back(tmp_path: Any) -> None:
+def test_a_file_is_described(tmp_path: Any) -> None:
     model = fitted()
     save_onnx(model, tmp_path / "model.onnx", dtype="float64")
     description = describe_onnx(tmp_path / "model.onnx")
@@ -256,11 +252,6 @@ def test_gaps_that_other_columns_fill(dtype: str) -> None:
     graph = to_onnx(model, dtype=dtype)
     for runtime in ("onnxruntime", "reference"):
         verify_onnx(model, graph, X, runtime=runtime, raise_on_mismatch=True)
-    lifted, term = from_onnx(graph).terms[0], model.ensemble_.compact().terms[0]
-    assert isinstance(lifted, Expanded)
-    assert isinstance(term, Expanded)
-    for found, wanted in zip(lifted.expansion.regressions, term.expansion.regressions, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
 def test_scaled_terms_with_gaps() -> None:
@@ -271,7 +262,6 @@ def test_scaled_terms_with_gaps() -> None:
     ensemble: Ensemble = ensemble_of(scaled, random_cosines(0, 3, 1), baseline=0.3)
     rows = np.random.default_rng(0).standard_normal((30, 1))
     verify_onnx(posed(ensemble, 1), to_onnx(posed(ensemble, 1)), rows, raise_on_mismatch=True)
-    np.testing.assert_allclose(from_onnx(to_onnx(posed(ensemble, 1))).raw(rows), ensemble.raw(rows), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["array", "table", "categories"])

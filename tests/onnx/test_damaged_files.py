@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_export import OnnxPredictor, describe_onnx, from_onnx, to_onnx
+from onnx_export import OnnxPredictor, describe_onnx, to_onnx
 from rffboost_ext.terms import Standardized
 
 from .oracle import classifier, ensemble_of, fitted, posed, random_cosines, random_trees
@@ -56,7 +55,6 @@ BAD_FILES = {
     "foreign": (foreign(), "was not written by onnx_export"),
     "metadata": (damaged_metadata(), "has damaged metadata"),
     "width": (with_metadata("n_features", '"3"'), "has damaged metadata: n_features"),
-    "terms": (with_metadata("terms", '["t0"]'), "has damaged metadata: terms"),
     "steps": (with_metadata("steps", "5"), "has damaged metadata: steps must be the name of an output, got 5"),
     "gaps": (with_metadata("gaps", "[9]"), "has damaged metadata: gaps must be some of 3 columns"),
     "gaps behind steps": (
@@ -71,7 +69,6 @@ BAD_FILES = {
         with_metadata("categories", '["u", null, null]'),
         "has damaged metadata: categories must be a list for each column",
     ),
-    "kinds": (with_metadata("terms", '{"t0": ["Cosines"]}'), "has damaged metadata: terms"),
     "versions": (with_metadata("versions", '["1.0"]'), "has damaged metadata: versions must be text by package"),
     "dtype": (with_metadata("dtype", '"float16"'), "has damaged metadata: dtype must be 'float32', 'float64' or"),
     "names": (
@@ -102,7 +99,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+@pytest.mark.parametrize("reader", [OnnxPredictor, describe_onnx])
 def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> None:
     content, words = BAD_FILES[name]
     path = tmp_path / "model.onnx"
@@ -113,7 +110,7 @@ def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> No
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+@pytest.mark.parametrize("reader", [OnnxPredictor, describe_onnx])
 def test_an_empty_path_is_not_that_of_the_current_folder(reader: Any) -> None:
     with pytest.raises(ValueError, match="path must be a file, got ''"):
         reader("")
@@ -134,7 +131,7 @@ def test_an_output_that_is_missing() -> None:
         OnnxPredictor(model).predict_proba(np.zeros((1, 3)))
 
 
-@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+@pytest.mark.parametrize("reader", [OnnxPredictor, describe_onnx])
 def test_other_files_are_not_read_whole(reader: Any, tmp_path: Path) -> None:
     with (tmp_path / "big.csv").open("wb") as file:
         file.truncate(10**12)
@@ -152,9 +149,7 @@ def test_a_dimension_whose_name_is_no_text() -> None:
 
 def test_metadata_of_another_width_is_damage() -> None:
     with pytest.raises(ValueError, match="damaged metadata: n_features must be 3, as in the graph, got 4"):
-        from_onnx(with_metadata("n_features", "4"))
-    with pytest.raises(ValueError, match=r"the model is damaged: baseline must have shape \(2,\)"):
-        from_onnx(with_metadata("n_outputs", "2"))
+        describe_onnx(with_metadata("n_features", "4"))
 
 
 def test_a_graph_without_a_constant_is_damaged() -> None:
@@ -162,8 +157,6 @@ def test_a_graph_without_a_constant_is_damaged() -> None:
     for name in names:
         model = to_onnx(fitted(0)[0])
         del model.graph.initializer[names.index(name)]
-        with pytest.raises(ValueError, match=f"is damaged.*{name}"):
-            from_onnx(model)
         with pytest.raises(ValueError, match="cannot load the model"):
             OnnxPredictor(model)
 
@@ -174,83 +167,3 @@ def sums(dtype: str) -> onnx.ModelProto:
     scaler = np.array([0.3, 1e4]), np.array([2.0, 30.0])
     terms = random_cosines(0, 4, 2, center=scaler[0]), trees, Standardized(trees, *scaler)
     return to_onnx(posed(ensemble_of(*terms, baseline=0.5), 2), dtype=dtype)
-
-
-def is_refused(content: bytes) -> bool:
-    """Whether a file is found damaged, in one line; if not, what it holds is evaluated."""
-    try:
-        ensemble = from_onnx(content)
-    except (ValueError, TypeError) as error:
-        return str(error).count("\n") == 0
-    # Where the damage hit the number of features, features of the old number are refused here.
-    with np.errstate(all="ignore"), suppress(ValueError):
-        assert ensemble.raw(np.random.default_rng(0).standard_normal((20, 2))).shape[0] == 20
-    return False
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_no_damage_gets_past_reading(dtype: str) -> None:
-    content = sums(dtype).SerializeToString()
-    rng = np.random.default_rng(0)
-    refused = 0
-    for at in rng.choice(len(content), 400, replace=False):
-        damaged = bytearray(content)
-        damaged[at] ^= 1 << int(rng.integers(8))
-        refused += is_refused(bytes(damaged))
-    # Damage to a threshold or a weight makes another, valid model; to names, numbers and lengths it does not.
-    assert refused > 40
-
-
-def tree_node(model: onnx.ModelProto) -> dict[str, onnx.AttributeProto]:
-    """The attributes of the first trees of a model."""
-    node = next(node for node in model.graph.node if node.op_type == "TreeEnsembleRegressor")
-    return {entry.name: entry for entry in node.attribute}
-
-
-@pytest.mark.parametrize("value", [-(10**6), -1, 10**6, 2**32, 2**40])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nodes_truenodeids",
-        "nodes_falsenodeids",
-        "nodes_featureids",
-        "nodes_treeids",
-        "nodes_nodeids",
-        "target_treeids",
-        "target_nodeids",
-        "target_ids",
-    ],
-)
-def test_trees_that_leave_their_arrays(name: str, value: int) -> None:
-    model = sums("float32")
-    numbers = tree_node(model)[name].ints
-    modes = tree_node(model)["nodes_modes"].strings
-    numbers[modes[:].index(b"BRANCH_LT") if name.startswith("nodes") else 0] = value
-    with pytest.raises(ValueError, match="the model is damaged"):
-        from_onnx(model)
-
-
-def test_trees_with_a_cycle() -> None:
-    for name in ("nodes_truenodeids", "nodes_falsenodeids"):
-        model = sums("float32")
-        found = tree_node(model)
-        inner = found["nodes_modes"].strings[:].index(b"BRANCH_LT")
-        found[name].ints[inner] = found["nodes_nodeids"].ints[inner]
-        with pytest.raises(ValueError, match="is damaged: node ids of children are out of range"):
-            from_onnx(model)
-
-
-@pytest.mark.parametrize("name", ["nodes_values", "nodes_modes", "nodes_falsenodeids", "target_weights"])
-def test_trees_whose_arrays_differ_in_length(name: str) -> None:
-    model = sums("float32")
-    entry = tree_node(model)[name]
-    del next(values for values in (entry.floats, entry.ints, entry.strings) if len(values))[1]
-    with pytest.raises(ValueError, match="the model is damaged"):
-        from_onnx(model)
-
-
-def test_a_huge_number_of_targets_claims_no_memory() -> None:
-    model = sums("float32")
-    tree_node(model)["n_targets"].i = 10**15
-    with pytest.raises(ValueError, match="n_targets must be 1, got 1000000000000000"):
-        from_onnx(model)

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_export import OnnxPredictor, describe_onnx, from_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, describe_onnx, to_onnx, verify_onnx
 from onnx_export.cli import main
 
 from .test_damaged_files import sums
@@ -37,7 +37,6 @@ def test_a_path_says_where_the_weights_are(
     monkeypatch.chdir(tmp_path)
     for place in (path, str(path), path.name):
         assert describe_onnx(place) == describe_onnx(model)
-        np.testing.assert_array_equal(from_onnx(place).raw(X), from_onnx(model).raw(X))
         np.testing.assert_array_equal(OnnxPredictor(place).predict(X), OnnxPredictor(model).predict(X))
     assert main(["info", path.name]) == 0
 
@@ -49,7 +48,7 @@ def test_a_file_is_verified(tmp_path: Path) -> None:
     verify_onnx(estimator, saved(to_onnx(estimator), tmp_path / "m.onnx"), table()[0], raise_on_mismatch=True)
 
 
-@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+@pytest.mark.parametrize("reader", [OnnxPredictor, describe_onnx])
 def test_without_its_folder(reader: Any, tmp_path: Path) -> None:
     path = saved(sums("float32"), tmp_path / "model.onnx", location="weights.bin")
     for model in (path.read_bytes(), onnx.load(path, load_external_data=False)):
@@ -72,4 +71,4 @@ def test_weights_elsewhere(change: dict[str, str], tmp_path: Path) -> None:
         entry.value = change.get(entry.key, entry.value)
     path.write_bytes(model.SerializeToString())
     with pytest.raises(ValueError, match=r"model\.onnx has weights beside it that cannot be read"):
-        from_onnx(path)
+        describe_onnx(path)

@@ -14,7 +14,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from onnx_export import OnnxPredictor, describe_onnx, from_onnx, to_onnx
+from onnx_export import OnnxPredictor, describe_onnx, to_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 from .test_damaged_files import sums
@@ -24,7 +24,6 @@ SECONDS, MEGABYTES = 40, 300
 VALUES: list[Any] = [
     *(None, True, -1, 0.5, 10**18, 10**30, "", "x", "<U200000000", "|O", [], [[]], [None], {}, {"t0": "Trees"}),
     *([0], ["a"], ["a", "a"], ["a", 1], [0, 10**30], [1e308, float("nan")], [["a"], None, None], {"t0": 1}),
-    {"t0": "Standardized"} | {"t0" + ".inner" * k: "Standardized" for k in range(1, 2000)},
 ]
 TEXTS = [*map(json.dumps, VALUES), "[" * 100_000, "9" * 5_000, "nan", '"\\ud800"', "{", "\0"]
 
@@ -86,7 +85,6 @@ DAMAGES: list[Callable[[onnx.ModelProto, np.random.Generator], bytes]] = [
     *(flipped, cut, with_another_entry, with_another_tensor, without_a_part)
 ]
 READERS: dict[str, Callable[[Any, Any], Any]] = {
-    "from_onnx": lambda content, X: from_onnx(content).raw(np.zeros((5, 2))),
     "describe_onnx": lambda content, X: str(describe_onnx(content)),
     "OnnxPredictor": lambda content, X: OnnxPredictor(content, n_jobs=1).predict(X),
 }
@@ -105,8 +103,7 @@ def refusal(read: Callable[[Any, Any], Any], content: bytes, X: Any) -> str:
     except ValueError as error:
         return str(error)
     except TypeError as error:
-        # A type of term without a reader, or a column of another type.
-        if "cannot be read back" in str(error) or "of X must be" in str(error):
+        if "of X must be" in str(error):
             return str(error)
         raise
     return ""

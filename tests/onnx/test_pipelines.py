@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from onnx_export import OnnxPredictor, from_onnx, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
 from rffboost_ext import LEARNERS, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree
 
@@ -70,8 +70,6 @@ def test_a_scaler_becomes_part_of_the_ensemble(learner: str, options: dict[str, 
     verify_onnx(pipeline, model, X, raise_on_mismatch=True)
     verify_onnx(pipeline, model, X[:5], runtime="reference", raise_on_mismatch=True)
     assert "Scaler" not in {node.op_type for node in model.graph.node}
-    back = from_onnx(to_onnx(pipeline, dtype="float64"))
-    assert np.abs(back.raw(X)[:, 0] - pipeline.decision_function(X)).max() < 1e-10
 
 
 def test_a_scaled_pipeline_of_cosines_costs_no_node() -> None:
@@ -85,8 +83,6 @@ def check_front(pipeline: Pipeline, data: Any, dtype: str) -> Any:
     model = to_onnx(pipeline, dtype=dtype)
     verify_onnx(pipeline, model, data, raise_on_mismatch=True)
     assert [entry.name for entry in model.graph.output] == ["label", "probabilities", "score"]
-    with pytest.raises(ValueError, match="steps before the ensemble"):
-        from_onnx(model)
     with pytest.raises(ValueError, match="mixed"):
         to_onnx(pipeline, dtype="mixed")
     return model

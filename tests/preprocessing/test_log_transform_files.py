@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import from_onnx, to_onnx, verify_onnx
+from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostRegressor, average, compress, load_model
 
 from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
@@ -39,9 +39,6 @@ def test_files(given, dtype, skewed, tmp_path):
     assert is_bent(model)
     file = to_onnx(model, dtype=dtype)
     verify_onnx(model, file, X, raise_on_mismatch=True)
-    rows = X if model.encoder_.categories is None else model.encoder_.categories.transform(X)[0]
-    tolerance = 1e-2 if dtype == "float32" else 1e-9
-    np.testing.assert_allclose(from_onnx(file).raw(rows), model.ensemble_.raw(rows), atol=tolerance)
     model.save_model(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onnx_export import from_onnx, to_onnx, verify_onnx
+from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
     Cosines,
     Design,
@@ -138,8 +138,6 @@ def test_files(dtype, mean, with_gaps, data):
     if mean == 0.0 or dtype == "float32":
         # Trees of columns of a large offset are in double precision, which the reference evaluator lacks.
         verify_onnx(model, file, Z[:8], runtime="reference", raise_on_mismatch=True)
-    tol = 1e-3 if dtype == "float32" else 1e-6
-    np.testing.assert_allclose(from_onnx(file).raw(Z), model.ensemble_.raw(Z), rtol=0, atol=tol)
 
 
 def test_a_file_holds_one_range(data):
