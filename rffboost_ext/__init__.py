@@ -6,7 +6,7 @@ from .boosting.callbacks import Progress, ProgressBar
 from .boosting.loop import boost
 from .boosting.schedules import Decay
 from .boosting.steps import STEPS, Shrunk
-from .core import Learner, Link, Loss, Optimizer, Round, Step, Term
+from .core import Learner, Link, Loss, Observations, Optimizer, Round, Step, Term
 from .estimators import serialization  # noqa: F401 - registers how estimators are stored
 from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
@@ -71,6 +71,7 @@ __all__ = [
     "Link",
     "Loss",
     "Mixture",
+    "Observations",
     "Optimizer",
     "Placement",
     "Progress",

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core import Round, Term
-from ..losses.coupling import losses_of_rows
 from ..utils.param_validation import Function, Integer, SequenceOf, require
 from ..utils.typing import Array
 
@@ -93,7 +92,7 @@ class Progress:
 
     def train_loss(self) -> float:
         """Weighted mean of the training loss after the round."""
-        return float(self.round.mean(losses_of_rows(self.round.loss, self.round.y, self.raw, self.round.weight)))
+        return float(self.round.mean(self.round.observations.losses(self.round.loss, self.raw)))
 
 
 Callback: TypeAlias = Callable[[Progress], object]

@@ -16,7 +16,6 @@ from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
 from ..data.sample_weight import check_sample_weight
 from ..losses.coupling import Coupling
-from ..losses.offset import with_same_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_with_baseline, require_accepted_target
 from ..preprocessing.base_margin import encode_base_margin
@@ -89,7 +88,7 @@ class Evaluation:
         """Raise the error of a metric that cannot be computed, before the first round."""
         for rows in self.sets.values():
             for metric in self.metrics:
-                metric.score(rows.y, start.raw(rows.X), rows.weight)
+                metric.score(rows.observations, start.raw(rows.X))
 
     def history(self, ensemble: Ensemble, validation: Dataset | None = None) -> EvaluationHistory:
         """The metrics of a model on the user's sets, or the monitored one on the rows that it holds out."""
@@ -138,7 +137,7 @@ def evaluation_of(
     """
 
     def prepare(other: Loss) -> Loss:
-        return prepare_with_baseline(with_same_offset(loss, other), data.y, data.weight, targets.n_classes)[0]
+        return prepare_with_baseline(other, data.observations, targets.n_classes)[0]
 
     for label, held in sets.items():
         if held.y.shape[1] != data.y.shape[1]:
@@ -180,7 +179,8 @@ def evaluation_sets(
             sets[name] = evaluation_set(given, features, targets)
             if margins:
                 weight = given[2] if len(given) == 3 else None
-                sets[name] = sets[name].with_offset(encode_base_margin(margins[name], given[0], weight, n_scores))
+                offset = encode_base_margin(margins[name], given[0], weight, n_scores)
+                sets[name] = replace(sets[name], offset=offset)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{owner}: eval_set {name!r}: {error}") from error

@@ -49,6 +49,6 @@ class EvaluationHistory:
                 stages = staged_scores(self._raw[name], rounds, rows.X)
                 self._raw[name] = stages[-1].copy()
                 for metric in self.metrics:
-                    scores = (float(metric.score(rows.y, raw, rows.weight)) for raw in stages)
+                    scores = (float(metric.score(rows.observations, raw)) for raw in stages)
                     self._curves[name][metric.name].extend(scores)
         return self._curves

@@ -11,7 +11,6 @@ import numpy as np
 from ..core import Learner, Loss
 from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
-from ..losses.offset import own_columns
 from ..terms.ensemble import Ensemble, weighted_sum
 from ..terms.laws import is_package_term
 from ..utils.typing import Array
@@ -284,7 +283,7 @@ def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -
     Several scores of one target are different quantities, such as a mean and a scale. Terms of users' own classes
     cannot be scaled score by score.
     """
-    several = loss.task == "regression" and models[0][0].n_outputs > own_columns(loss, y).shape[1]
+    several = loss.task == "regression" and models[0][0].n_outputs > y.shape[1]
     return several and all(is_package_term(term) for row in models for model in row for term in model.terms)
 
 

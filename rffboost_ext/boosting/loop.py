@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._signals import raise_dropped
-from ..core import Learner, Loss, Step, Term
+from ..core import Learner, Loss, Observations, Step, Term
 from ..learners.design import Design
-from ..losses.offset import WithOffset
 from ..losses.validation import (
     check_baseline,
     check_class_indices,
@@ -122,13 +121,15 @@ def boost(
     # The rows may lack some classes of an initial ensemble.
     n_outputs = 1 if init is None or parts.loss.task == "regression" else init.n_outputs
     n_classes = n_outputs if n_outputs > 1 else None
-    loss, y = with_base_margin(parts.loss, y, base_margin, n_classes)
-    parts = replace(parts, loss=prepare_loss(loss, y, weight, n_classes))
-    start = initial_ensemble(parts.loss, y, weight, init)
+    if base_margin is not None:
+        base_margin = check_base_margin(base_margin, len(y), count_scores(parts.loss, y, n_classes))
+    rows = Observations(y, weight, base_margin)
+    parts = replace(parts, loss=prepare_loss(parts.loss, rows, n_classes))
+    start = initial_ensemble(parts.loss, rows, init)
     parts = parts.checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, y, weight, parts.loss, parts.learner, parts.step, seed, terms)
+    fitter = RoundFitter(design, rows, parts.loss, parts.learner, parts.step, seed, terms)
     return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
 
 
@@ -142,7 +143,7 @@ def boost_rounds(
     """The ensemble `start` with further rounds up to `n_estimators`, from its scores on."""
     raw = initial_raw(start, fitter.design, n_estimators, init_raw)
     if not len(start):
-        check_value_and_response(fitter.loss, fitter.y, raw, fitter.weight)
+        check_value_and_response(fitter.loss, fitter.rows, raw)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
@@ -176,19 +177,11 @@ def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tup
     return replay.terms
 
 
-def with_base_margin(loss: Loss, y: Array, base_margin: Array | None, n_classes: int | None) -> tuple[Loss, Array]:
-    """The loss and the target with an offset of the scores, if there is one."""
-    if base_margin is None:
-        return loss, y
-    n_scores = count_scores(loss, y, n_classes)
-    return WithOffset(loss, n_scores), np.column_stack([y, check_base_margin(base_margin, len(y), n_scores)])
-
-
-def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
+def initial_ensemble(loss: Loss, rows: Observations, init: Ensemble | None = None) -> Ensemble:
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    start = Ensemble(compute_baseline(loss, y, weight), (), np.empty((0, 2))) if init is None else init
-    check_baseline(loss, start.baseline, y)
-    check_class_indices(loss, y, start.baseline)
+    start = Ensemble(compute_baseline(loss, rows), (), np.empty((0, 2))) if init is None else init
+    check_baseline(loss, start.baseline, rows.y)
+    check_class_indices(loss, rows.y, start.baseline)
     return start
 
 

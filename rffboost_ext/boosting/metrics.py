@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..losses import LabelRegression
 from ..losses.coupling import Coupling, Grouped
-from ..losses.offset import without_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
 from ..metrics.registry import METRICS, find_metric
@@ -34,7 +33,7 @@ class EvaluationMetric:
     greater_is_better : bool
         Whether greater is better.
     score : callable
-        ``score(y, raw, weight) -> float`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,).
+        ``score(rows, raw) -> float`` of rows with encoded targets, and raw scores (n, C) without their offset.
     decoder : ScoreDecoder, optional
         Names absent classes in errors; None for a loss.
     coupling : Coupling, optional
@@ -54,9 +53,9 @@ class EvaluationMetric:
         if decoder is None:
             return self.score
 
-        def error(y: Array, raw: Array, weight: Array) -> float:
-            value = sign * self.score(y, raw, weight)
-            if np.isnan(value) and (absent := decoder.absent_classes(y)):
+        def error(rows: Observations, raw: Array) -> float:
+            value = sign * self.score(rows, raw)
+            if np.isnan(value) and (absent := decoder.absent_classes(rows.y)):
                 raise ValueError(
                     f"eval_metric: {self.name!r} must be a number on the held-out rows, got nan{absent}"
                 )
@@ -111,7 +110,7 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
         name, greater, function = given, named.greater_is_better, named.function
         coupling = Grouped(decoder.loss) if named.of_groups else None
         if named.needs_loss:
-            function = partial(function, loss=without_offset(decoder.loss))
+            function = partial(function, loss=decoder.loss)
             decoder = replace(decoder, whole_response=True)
     else:
         name, greater = name_and_direction(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..core import Learner, Loss, Spec, Step
+from ..core import Learner, Loss, Observations, Spec, Step
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..losses.units import warn_if_small
@@ -46,10 +46,10 @@ class Parts:
         """The given step, or the default one of the loss and the learner."""
         return default_step(self.loss, self.learner) if self.given_step is None else self.given_step
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Parts:
-        """The parts with the loss prepared for a target (n, K), checked against one another and the target."""
-        loss, baseline = prepare_with_baseline(self.loss, y, weight, n_classes)
-        warn_if_small(loss, y, weight, baseline)
+    def prepared(self, rows: Observations, n_classes: int | None = None) -> Parts:
+        """The parts with the loss prepared for some rows, checked against one another and the targets."""
+        loss, baseline = prepare_with_baseline(self.loss, rows, n_classes)
+        warn_if_small(loss, rows, baseline)
         return replace(self, loss=loss).checked(len(baseline))
 
     def with_learner(self, learner: Learner) -> Parts:

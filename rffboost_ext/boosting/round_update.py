@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Learner, Loss, Round, Step, Term
+from ..core import Learner, Loss, Observations, Round, Step, Term
 from ..learners.design import Design
 from ..learners.validation import fit_term
 from ..losses.units import scale_derivatives
@@ -49,8 +49,7 @@ class RoundFitter:
     """Fits the rounds of a model; round t draws from ``SeedSequence(seed, spawn_key=(t,))``."""
 
     design: Design
-    y: Array
-    weight: Array
+    rows: Observations
     loss: Loss
     learner: Learner
     step: Step
@@ -60,12 +59,13 @@ class RoundFitter:
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
-        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.y, raw, self.weight, index))
+        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.rows, raw, index))
         check_derivatives(self.loss, derivatives, raw, index)
         # As default_rng, which takes twice the time.
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
         shrinkage = self.step.shrinkage(index)
-        round = Round(self.design, self.loss, self.y, raw, *derivatives, self.weight, index, rng, shrinkage)
+        y, weight, offset = self.rows.y, self.rows.weight, self.rows.offset
+        round = Round(self.design, self.loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
         fitted, output = fit_term(self.learner, round, self.replay[index] if self.replay else None)
         keep, length = take_step(self.step, round, output)
         return RoundUpdate(round, self.design.restore(fitted), output, keep, length)

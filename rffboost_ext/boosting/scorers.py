@@ -10,15 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from ..core import Loss
-from ..losses.coupling import is_coupled, losses_of_rows
-from ..losses.offset import own_columns, total_scores
+from ..core import Loss, Observations
+from ..losses.coupling import is_coupled
 from ..losses.validation import require_accepted_target
 from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 
-ScoreFunction: TypeAlias = Callable[[Array, Array, Array], float]
-"""``score(y, raw, weight)`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,)."""
+ScoreFunction: TypeAlias = Callable[[Observations, Array], float]
+"""``score(rows, raw)`` of rows with encoded targets (n, K), and raw scores (n, C) without the offset."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ class ScoreDecoder:
 
     def target(self, y: Array) -> Array:
         """Targets as passed to fit, (n,) or (n, C)."""
-        y = own_columns(self.loss, y)
         if self.loss.multilabel:
             return y.astype(np.int64)
         if self.classes is not None:
@@ -106,7 +104,7 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     is_of_targets = response.shape == y.shape and (y.shape[1] == 1 or loss.multi_output)
     if is_of_targets and not is_coupled(loss) and loss.response_names is None and not loss.infinite:
         return float(r2_score(y, response, sample_weight=weight))
-    return -float(np.average(losses_of_rows(loss, y, raw, weight), weights=weight))
+    return -float(np.average(Observations(y, weight).losses(loss, raw), weights=weight))
 
 
 def is_scorer(given: object) -> bool:
@@ -125,14 +123,14 @@ def metric_score(metric: Callable[..., Any], decoder: ScoreDecoder) -> ScoreFunc
     parameter = sample_weight_parameter(function or metric)
     estimator = RawScoreRegressor(decoder) if decoder.classes is None else RawScoreClassifier(decoder)
 
-    def score(y: Array, raw: Array, weight: Array) -> float:
-        keywords, raw = {}, total_scores(decoder.loss, y, raw)
+    def score(rows: Observations, raw: Array) -> float:
+        keywords, raw = {}, rows.total(raw)
         # Equal weights make no difference to a metric that does not require them.
-        if parameter is not None and (parameter.default is parameter.empty or np.ptp(weight) > 0.0):
-            keywords["sample_weight"] = weight.copy()
+        if parameter is not None and (parameter.default is parameter.empty or np.ptp(rows.weight) > 0.0):
+            keywords["sample_weight"] = rows.weight.copy()
         if function is None:
-            return float(metric(decoder.target(y), decoder.prediction(raw), **keywords))
-        return float(metric(estimator, raw, decoder.target(y), **keywords))
+            return float(metric(decoder.target(rows.y), decoder.prediction(raw), **keywords))
+        return float(metric(estimator, raw, decoder.target(rows.y), **keywords))
 
     return score
 
@@ -151,14 +149,14 @@ def named_errors(name: str, score: ScoreFunction, decoder: ScoreDecoder) -> Scor
     if decoder.classes is not None:
         arguments = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
 
-    def named_score(y: Array, raw: Array, weight: Array) -> float:
+    def named_score(rows: Observations, raw: Array) -> float:
         try:
-            return score(y, raw, weight)
+            return score(rows, raw)
         except Exception as error:  # a user's function may raise anything
             kind = TypeError if isinstance(error, TypeError | AttributeError) else ValueError
             reason = f"{type(error).__name__}: {error}"
             raise kind(
-                f"eval_metric: {name!r} makes no number of {arguments}{decoder.absent_classes(y)} ({reason})"
+                f"eval_metric: {name!r} makes no number of {arguments}{decoder.absent_classes(rows.y)} ({reason})"
             ) from error
 
     return named_score

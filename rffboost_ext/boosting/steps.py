@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..core import Round, Step
-from ..losses.coupling import derivatives_of_rows
 from ..utils.convex import minimiser_along
 from ..utils.param_validation import POSITIVE, Function, Integer, require
 from ..utils.registry import Registry
@@ -96,7 +95,7 @@ class LineSearch(Step):
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         def slope(length: float) -> float:
-            gradient, _ = derivatives_of_rows(round.loss, round.y, round.raw + length * output, round.weight)
+            gradient, _ = round.observations.derivatives(round.loss, round.raw + length * output)
             return round.inner(gradient, output)
 
         longest = self.max_length * max(1.0, float(np.abs(round.y).max(initial=0.0, where=np.isfinite(round.y))))

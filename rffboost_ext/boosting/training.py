@@ -135,7 +135,7 @@ class Trainer:
 
     def baseline(self, data: Dataset) -> Ensemble:
         """The ensemble before the first round."""
-        return initial_ensemble(self.loss, data.y, data.weight)
+        return initial_ensemble(self.loss, data.observations)
 
     def fit(
         self,
@@ -195,8 +195,8 @@ class Trainer:
             patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
         error = MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
         raw = before.raw(validation.X)
-        floor = least_error(error, validation.y, raw, validation.weight)
-        monitor = EarlyStopping(validation.X, validation.y, validation.weight, error, raw, patience, tol, floor)
+        floor = least_error(error, validation.observations, raw)
+        monitor = EarlyStopping(validation, error, raw, patience, tol, floor)
         done = 0 if init is None else len(init)
 
         def result(ensemble: Ensemble) -> EarlyStoppedModel:
@@ -258,7 +258,7 @@ class Trainer:
         )
         terms = () if replay is None else replay.terms
         learner, step = self.member.learner, self.member.step
-        fitter = RoundFitter(design, data.y, data.weight, self.loss, learner, step, self.seed, terms)
+        fitter = RoundFitter(design, data.observations, self.loss, learner, step, self.seed, terms)
         state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), callbacks)
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.

@@ -8,9 +8,10 @@ arrays. Parts must not change arrays passed to them.
 
 from .learner import Learner
 from .loss import Link, Loss
+from .observations import Observations
 from .round import Fitted, Round
 from .spec import Spec
 from .step import Optimizer, Step
 from .term import Term
 
-__all__ = ["Fitted", "Learner", "Link", "Loss", "Optimizer", "Round", "Spec", "Step", "Term"]
+__all__ = ["Fitted", "Learner", "Link", "Loss", "Observations", "Optimizer", "Round", "Spec", "Step", "Term"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..utils.typing import Array, DesignLike
 from .loss import Loss
+from .observations import Observations
 from .term import Term
 
 Fitted: TypeAlias = Term | tuple[Term, Array]
@@ -27,7 +28,7 @@ class Round:
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray
-        Target, (n, K), and raw scores so far, (n, C). An offset is in the last columns of `y`, for `loss` to add.
+        Target, (n, K), and raw scores so far, (n, C), without the offset.
     gradient, hessian : ndarray of shape (n, C)
         Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)
@@ -41,6 +42,8 @@ class Round:
         Fraction of the full step that the term will be multiplied by, such as the learning rate.
     loss_weight : ndarray of shape (n,), optional
         Sample weights for calls of the loss: those of all rows, whatever a learner samples.
+    offset : ndarray of shape (n, C), optional
+        What is added to the scores before the loss gets them; None without an offset.
     """
 
     design: DesignLike
@@ -54,10 +57,16 @@ class Round:
     rng: np.random.Generator
     shrinkage: float = 1.0
     loss_weight: Array = None  # type: ignore[assignment]
+    offset: Array | None = None
 
     def __post_init__(self) -> None:
         if self.loss_weight is None:
             object.__setattr__(self, "loss_weight", self.weight)
+
+    @property
+    def observations(self) -> Observations:
+        """What the loss gets of all rows: ``round.observations.losses(round.loss, raw)`` are losses at `raw`."""
+        return Observations(self.y, self.loss_weight, self.offset)
 
     @property
     def residual(self) -> Array:

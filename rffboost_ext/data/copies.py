@@ -37,13 +37,31 @@ def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
     """
     if rows.is_coupled and rows.group is not None:
         return rows
-    found = find_copies(rows.X, rows.y, rows.group, min_distinct)
+    found = find_copies(rows.X, rows.labels, rows.group, min_distinct)
     if found is None:
         return rows
     distinct, code = found
     if rows.is_coupled:
         return replace(rows, group=code)
     return rows.take(distinct).reweighted(np.bincount(code, rows.weight))
+
+
+def merge_duplicates(rows: Dataset) -> Dataset:
+    """The rows with equal ones merged into one of the sum of their weights, whether they are copies or not.
+
+    A row of weight 2 and the same row twice then give the same fit bit for bit, without rounding errors that
+    searches amplify from round to round. Rows of different weights are therefore put in an order that depends on
+    their contents alone. The result is `rows` itself if all rows are distinct and of equal weight.
+    """
+    X, labels, weight = rows.X, rows.labels, rows.weight
+    order, first = first_of_equal_rows(row_hashes(X) + np.uint64(3) * row_hashes(labels), X, labels)
+    if first.all() and (weight == weight[0]).all():
+        return rows
+    index, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
+    if (total == total[0]).all():
+        # The original order, as if there were no duplicates.
+        index = np.sort(index)
+    return rows.take(index).reweighted(total)
 
 
 def find_copies(
@@ -118,7 +136,7 @@ def are_rows_of(training: Dataset, rows: Dataset) -> Array:
     precision = min(training.X.dtype, rows.X.dtype)
     with np.errstate(over="ignore"):
         known, given = (
-            (one.X.astype(precision, copy=False), one.y.astype(np.float32)) for one in (training, rows)
+            (one.X.astype(precision, copy=False), one.labels.astype(np.float32)) for one in (training, rows)
         )
     keys, wanted = (row_hashes(X) + np.uint64(3) * row_hashes(y) for X, y in (known, given))
     order = np.argsort(keys)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..core.loss import COUPLED
 from ..losses.coupling import Coupling, group_codes, is_coupled
 from ..utils.typing import Array
@@ -18,10 +18,11 @@ Index: TypeAlias = Array | slice
 
 @dataclass(frozen=True)
 class Dataset:
-    """Validated data: features (n, d), encoded targets (n, 1) or (n, C) and positive weights (n,).
+    """Validated data: features (n, d), encoded targets (n, K), positive weights (n,) and perhaps an offset (n, C).
 
     Rows of the same `group`, whole numbers (n,) from 0, are held out together. `rows` says how losses couple the
-    rows, as ``Loss.rows`` does: coupled rows are not merged, and groups of such rows are sampled as a whole.
+    rows, as ``Loss.rows`` does: coupled rows are not merged, and groups of such rows are sampled as a whole. The
+    offset is added to the scores before a loss or a metric gets them.
     """
 
     X: Array
@@ -29,6 +30,7 @@ class Dataset:
     weight: Array
     group: Array | None = None
     rows: str = "set"
+    offset: Array | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -68,12 +70,18 @@ class Dataset:
 
     def take(self, index: Index) -> Dataset:
         """The rows of an index."""
-        group = None if self.group is None else self.group[index]
-        return Dataset(self.X[index], self.y[index], self.weight[index], group, self.rows)
+        group, offset = (None if given is None else given[index] for given in (self.group, self.offset))
+        return Dataset(self.X[index], self.y[index], self.weight[index], group, self.rows, offset)
 
-    def with_offset(self, offset: Array) -> Dataset:
-        """The same rows with an offset of their scores (n, C) as the last columns of the target."""
-        return replace(self, y=np.column_stack([self.y, offset]))
+    @property
+    def observations(self) -> Observations:
+        """What a loss gets of the rows."""
+        return Observations(self.y, self.weight, self.offset)
+
+    @property
+    def labels(self) -> Array:
+        """Targets and offsets, side by side: rows of equal features and labels are copies."""
+        return self.y if self.offset is None else np.column_stack([self.y, self.offset])
 
     def reweighted(self, weight: Array) -> Dataset:
         """The same rows with other weights (n,)."""
@@ -88,7 +96,7 @@ class Dataset:
         """
         if self.rows == "all":
             return np.full(len(self), min(1.0, size / len(self)))
-        gradient = gradient_magnitude(loss, self.y, self.weight, baseline)
+        gradient = gradient_magnitude(loss, self.observations, baseline)
         return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size, self._unit)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:

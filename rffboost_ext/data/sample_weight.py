@@ -1,4 +1,4 @@
-"""Sample weights: weight 0 excludes a row, and a duplicate row is one row of the sum of both weights."""
+"""Sample weights: weight 0 excludes a row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..utils.arrays import first_of_equal_rows, row_hashes
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .columns import column_array, real_numbers
@@ -15,35 +14,6 @@ from .columns import column_array, real_numbers
 SMALL_MEAN_WEIGHT = 0.1
 # Smaller numbers have fewer digits.
 SMALLEST = float(np.finfo(np.float64).tiny)
-
-
-def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Merge duplicate rows into one, adding up their weights.
-
-    A row of weight 2 and the same row twice then give the same fit bit for bit, without rounding errors that
-    searches amplify from round to round. Rows of different weights are therefore put in an order that depends on
-    their contents alone.
-
-    Parameters
-    ----------
-    X, y : ndarray of shape (n, d), (n, C)
-        Features and encoded targets; rows are equal if both are.
-    weight : ndarray of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    X, y, weight : ndarray
-        The distinct rows; the arguments themselves if all rows are distinct and of equal weight.
-    """
-    order, first = first_of_equal_rows(row_hashes(X) + np.uint64(3) * row_hashes(y), X, y)
-    if first.all() and (weight == weight[0]).all():
-        return X, y, weight
-    rows, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
-    if (total == total[0]).all():
-        # The original order, as if there were no duplicates.
-        rows = np.sort(rows)
-    return X[rows], y[rows], total
 
 
 def with_positive_weight(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Loss
-from ..losses.coupling import derivatives_of_rows, is_coupled
+from ..core import Loss, Observations
+from ..losses.coupling import is_coupled
 from ..losses.validation import check_pair, require_derivatives
 from ..utils.typing import Array
 
@@ -102,14 +102,14 @@ def draw_weighted(
     return rows[drawn], size / len(rows) / probability[drawn]
 
 
-def gradient_magnitude(loss: Loss, y: Array, weight: Array, raw: Array) -> Array:
+def gradient_magnitude(loss: Loss, rows: Observations, raw: Array) -> Array:
     """The sum of absolute gradients of each row, (n, 1), at constant scores raw (C,), validated."""
-    out, size = np.empty((len(y), 1)), len(y) if is_coupled(loss) else BLOCK_SIZE
-    for start in range(0, len(y), size):
+    out, size = np.empty((len(rows), 1)), len(rows) if is_coupled(loss) else BLOCK_SIZE
+    for start in range(0, len(rows), size):
         block = slice(start, start + size)
-        target = y[block]
-        scores = np.tile(raw, (len(target), 1))
-        derivatives = check_pair(loss, derivatives_of_rows(loss, target, scores, weight[block]))
+        some = rows.take(block)
+        scores = np.tile(raw, (len(some), 1))
+        derivatives = check_pair(loss, some.derivatives(loss, scores))
         require_derivatives(loss, derivatives, scores, f"at the baseline {raw}")
         np.abs(derivatives[0] * np.asarray(loss.unit)).sum(axis=1, keepdims=True, out=out[block])
     return out

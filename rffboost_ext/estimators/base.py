@@ -18,12 +18,12 @@ from ..boosting.parts import Parts
 from ..boosting.training import Trainer
 from ..core import Loss
 from ..core.spec import full_repr
-from ..data.copies import merge_copies
+from ..data.copies import merge_copies, merge_duplicates
 from ..data.dataset import Dataset
-from ..data.sample_weight import merge_duplicate_rows, warn_if_light
+from ..data.sample_weight import warn_if_light
 from ..inspection.importance import defer_importances
+from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
-from ..losses.offset import WithOffset, without_offset
 from ..losses.validation import count_scores
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
@@ -82,10 +82,10 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         self._check_target(parts, data, targets)
         n_scores = count_scores(parts.loss, data.y, targets.n_classes)
         if has_offset:
-            data = data.with_offset(encode_base_margin(base_margin, X, sample_weight, n_scores))
+            data = replace(data, offset=encode_base_margin(base_margin, X, sample_weight, n_scores))
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, n_scores)
         given_loss = full_repr(parts.loss)
-        parts = self._prepare(parts, data, targets, n_scores if has_offset else 0)
+        parts = self._prepare(parts, data, targets)
         warn_if_light(data.weight)
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = self.default_loss if is_auto(self.loss) else self.loss
@@ -97,7 +97,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         plan = plan_fit(self, parts, data, evaluation.monitored, start, n_initial)
         require_room(owner, start, self.n_estimators, plan.n_estimators)
         if plan.stopping is None and not data.is_coupled and parts.learner.merges_rows(len(data)):
-            data = Dataset(*merge_duplicate_rows(data.X, data.y, data.weight))
+            data = merge_duplicates(data)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(data.X, data.weight)
         self._train(plan, parts, data, evaluation, start, WarmStart(loss=given_loss, n_initial=n_initial))
@@ -136,19 +136,14 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         group = encode_groups(type(self).__name__, groups, *given)
         return Dataset(X, *targets.fit_transform(y, weight), group)
 
-    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder, n_offsets: int) -> Parts:
-        """The parts prepared for a target, whose last `n_offsets` columns are an offset.
-
-        A warm start keeps the prepared loss of the previous fit.
-        """
+    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
+        """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
         if self._is_warm_start() and full_repr(parts.loss) == self._warm_start.loss:
             parts = replace(parts, loss=self.loss_)
-        if n_offsets:
-            parts = replace(parts, loss=WithOffset(parts.loss, n_offsets))
         if self._is_warm_start():
             n_scores = count_scores(parts.loss, data.y, targets.n_classes)
             require_same_outputs(type(self).__name__, n_scores, self.ensemble_)
-        return parts.prepared(data.y, data.weight, targets.n_classes)
+        return parts.prepared(data.observations, targets.n_classes)
 
     def _is_warm_start(self) -> bool:
         """Whether a fit continues from the rounds of the previous one."""
@@ -169,15 +164,15 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     ) -> tuple[Ensemble | None, int]:
         """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
         if init is not None:
-            n_outputs = np.size(loss.baseline(data.y, data.weight))
+            n_outputs = np.size(constant_scores(loss, data.observations))
             ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
             if init.uses_base_margin is not None:
-                require_same_margin(init.uses_base_margin, isinstance(loss, WithOffset))
+                require_same_margin(init.uses_base_margin, data.offset is not None)
             self.encoder_.require_scores(ensemble, data.X)
             return ensemble, len(ensemble)
         if not self._is_warm_start():
             return None, 0
-        require_same_fit(type(self).__name__, without_offset(loss), self.loss_)
+        require_same_fit(type(self).__name__, loss, self.loss_)
         return self.ensemble_, self._warm_start.n_initial
 
     def _train(
@@ -222,9 +217,9 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             raw = None if result.interrupt else scores.raw
             state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
         self._store_result(result, plan)
-        self.loss_, self._warm_start = without_offset(parts.loss), replace(state, seed=seed)
+        self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
         self._forget(["uses_base_margin_"])
-        if isinstance(parts.loss, WithOffset):
+        if data.offset is not None:
             self.uses_base_margin_ = True
         self._importances = defer_importances(data, seed, parts.loss)
 

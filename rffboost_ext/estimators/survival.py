@@ -128,9 +128,8 @@ class RFFBoostSurvival(BaseRFFBoost):
             )
 
     def _after_training(self, data: Dataset) -> None:
-        """Estimate the baseline hazard from the rows of the fit, whose targets may have an offset behind them."""
-        y = data.y[:, :2]
-        raw = self.ensemble_.raw(data.X) + data.y[:, 2:].sum(axis=1, keepdims=True)
+        """Estimate the baseline hazard from the rows of the fit."""
+        y, raw = data.y, data.observations.total(self.ensemble_.raw(data.X))
         bounds = self.loss_.bounds(y)
         known = bounds[:, 0] == bounds[:, 1]
         self.event_times_ = np.unique(bounds[known, 0])

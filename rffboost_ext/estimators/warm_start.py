@@ -57,7 +57,7 @@ def key_of(data: Dataset) -> str:
     """A hash that identifies the rows of a fit."""
     from joblib import hash
 
-    return str(hash((data.X, data.y, data.weight)))
+    return str(hash((data.X, data.labels, data.weight)))
 
 
 def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..boosting.parts import check_composition, default_step
 from ..boosting.round_update import RoundFitter
 from ..boosting.steps import STEPS, Shrunk
-from ..core import Learner, Loss, Step, Term
+from ..core import Learner, Loss, Observations, Step, Term
 from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
 from ..inspection.importance import defer_importances
@@ -175,7 +175,7 @@ class CosineObjectiveBase(ABC):
         if (training.n_calls - 1) % self.every == 0:
             training.add_cosine(host)
         fitter, raw = training.fitter, training.total(host, training.raw)
-        gradient, hessian = weighted_derivatives(fitter.loss, fitter.y, raw, read_weights(matrix, len(host)))
+        gradient, hessian = weighted_derivatives(fitter.loss, fitter.rows.y, raw, read_weights(matrix, len(host)))
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
     def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
@@ -227,7 +227,7 @@ class CosineObjectiveBase(ABC):
             self._feature_names(booster),
             training.fitter,
         )
-        rows = Dataset(fitter.design.original, fitter.y, fitter.weight)
+        rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
         importances = defer_importances(rows, self.random_state, fitter.loss)
         return fitted(
             ensemble, fitter.loss, n_features, learner=self.learner, names=names, importances=importances
@@ -254,7 +254,7 @@ class CosineObjectiveBase(ABC):
             clipping = replace(fit_clipping(X), means=mean)
         design = Design(X, mean, scale, count_threads(self.n_jobs), clipping=clipping)
         step, rows = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
-        fitter = RoundFitter(design, y, weight, loss, self.learner, step, self.random_state)
+        fitter = RoundFitter(design, Observations(y, weight), loss, self.learner, step, self.random_state)
         trace = ScoreTrace(rows, self._tree_inputs(matrix, rows))
         return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), trace)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..boosting.metrics import resolve_metric
 from ..boosting.scorers import ScoreDecoder, ScoreFunction
-from ..core import Loss
+from ..core import Loss, Observations
 from ..losses.registry import LOSSES
 from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
@@ -141,7 +141,7 @@ class ArrayObjective:
 class ArrayMetric:
     """A metric of raw scores for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
 
-    `score` is that of targets (n, K), raw scores (n, C) and weights (n,), such as a mean loss; `conversion` maps
+    `score` is that of rows and raw scores (n, C), such as a mean loss; `conversion` maps
     the host's scores to raw scores; `name` is the name of the metric in the host.
     """
 
@@ -159,7 +159,8 @@ class ArrayMetric:
         """The weighted mean."""
         raw = self.conversion.raw(y_pred)
         y, weight = as_columns(y_true).reshape(len(raw), -1), float_weights(sample_weight, len(raw))
-        return self.score(*rows_of_weight(weight, y, raw, weight))
+        y, raw, weight = rows_of_weight(weight, y, raw, weight)
+        return self.score(Observations(y, weight), raw)
 
 
 def named_metric(name: str, loss: Loss, conversion: ScoreConversion, n_outputs: int) -> ArrayMetric:
@@ -208,7 +209,7 @@ def metric(loss: str | Loss) -> MatrixMetric:
 def warn_of_start(start: float, loss: Loss, y: Array, weight: Array) -> None:
     """Warn if training starts far from the baseline of a prepared loss."""
     y, weight = rows_of_weight(weight, y, weight)
-    baseline = compute_baseline(loss, y, weight)
+    baseline = compute_baseline(loss, Observations(y, weight))
     check_baseline(loss, baseline, y)
     if not np.allclose(baseline, start, atol=1e-3):
         warn_user(

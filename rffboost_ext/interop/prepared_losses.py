@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..losses.validation import (
     check_class_indices,
     check_values_of_some_rows,
@@ -27,9 +27,10 @@ def prepare_for_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Loss:
     y, raw, weight = rows_of_weight(weight, y, raw, weight)
     require_finite_target(loss, y)
     with require_columns(loss, y):
-        loss = prepare_loss(loss, y, weight, n_classes_of_scores(loss, y, raw.shape[1]))
+        rows = Observations(y, weight)
+        loss = prepare_loss(loss, rows, n_classes_of_scores(loss, y, raw.shape[1]))
         check_class_indices(loss, y, raw[0])
-        check_values_of_some_rows(loss, y, raw, weight)
+        check_values_of_some_rows(loss, rows, raw)
     return loss
 
 
@@ -101,7 +102,7 @@ def prepare_for_training(loss: Loss, y: Array, weight: Array, n_classes: int | N
     y, weight = rows_of_weight(weight, y, weight)
     require_finite_target(loss, y)
     with require_columns(loss, y):
-        loss, baseline = prepare_with_baseline(loss, y, weight, n_classes)
+        loss, baseline = prepare_with_baseline(loss, Observations(y, weight), n_classes)
         weighted_derivatives(loss, y, np.tile(baseline, (len(y), 1)), weight, index=0)
     return loss, baseline
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
-from ..core import Loss
+from ..core import Loss, Observations
 from ..losses.units import scale_derivatives
 from ..losses.validation import check_derivatives, compute_baseline, compute_derivatives
 from ..utils.typing import Array
@@ -35,7 +35,7 @@ def weighted_derivatives(
         found = weighted_derivatives(loss, y[counts], raw[counts], weight[counts], index)
         gradient[counts], hessian[counts] = found
         return gradient, hessian
-    derivatives = scale_derivatives(loss, compute_derivatives(loss, y, raw, weight, index))
+    derivatives = scale_derivatives(loss, compute_derivatives(loss, Observations(y, weight), raw, index))
     check_derivatives(loss, derivatives, raw, index)
     gradient, hessian = derivatives
     return gradient * weight[:, None], np.maximum(hessian, LEAST_HESSIAN) * weight[:, None]
@@ -43,11 +43,12 @@ def weighted_derivatives(
 
 def newton_step(loss: Loss, y: Array, weight: Array) -> Array:
     """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
-    n_scores = len(compute_baseline(loss, y, weight))
+    n_scores = len(compute_baseline(loss, Observations(y, weight)))
     gradient, hessian = weighted_derivatives(loss, y, np.zeros((len(y), n_scores)), weight)
     return -gradient.sum(axis=0) / hessian.sum(axis=0)
 
 
 def mean_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     """The weighted mean of a loss for targets (n, K) and raw scores (n, C)."""
-    return MeanLoss(loss)(*rows_of_weight(weight, y, raw, weight))
+    y, raw, weight = rows_of_weight(weight, y, raw, weight)
+    return MeanLoss(loss)(Observations(y, weight), raw)

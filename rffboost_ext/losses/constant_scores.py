@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..utils.convex import minimiser_along
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, losses_of_rows
 
 # A mean gradient below this share of the mean absolute gradient counts as 0.
 NEAR = 1e-12
@@ -30,24 +29,20 @@ class WeightedMean:
     Parameters
     ----------
     loss : Loss
-    y : ndarray of shape (n, K)
-        Targets.
-    weight : ndarray of shape (n,)
-        Sample weights.
+    rows : Observations
     """
 
     loss: Loss
-    y: Array
-    weight: Array
+    rows: Observations
 
     @cached_property
     def share(self) -> Array:
         """The weights, of sum 1."""
-        return self.weight / self.weight.sum()
+        return self.rows.weight / self.rows.weight.sum()
 
     def value(self, scores: Array) -> float:
         """The mean."""
-        return float(self.share @ losses_of_rows(self.loss, self.y, self._tiled(scores), self.weight))
+        return float(self.share @ self.rows.losses(self.loss, self._tiled(scores)))
 
     def slope(self, scores: Array) -> Array:
         """The gradient of the mean, (C,)."""
@@ -79,11 +74,24 @@ class WeightedMean:
         return held
 
     def _derivatives(self, scores: Array) -> tuple[Array, Array]:
-        found: tuple[Array, Array] = derivatives_of_rows(self.loss, self.y, self._tiled(scores), self.weight)
+        found: tuple[Array, Array] = self.rows.derivatives(self.loss, self._tiled(scores))
         return found
 
     def _tiled(self, scores: Array) -> Array:
-        return np.tile(scores, (len(self.y), 1))
+        return np.tile(scores, (len(self.rows), 1))
+
+
+def constant_scores(loss: Loss, rows: Observations) -> Array:
+    r"""The constant scores that minimise a loss, (C,): its baseline, or with an offset the best given the offset.
+
+    With an offset o it is the constant b that minimises the weighted mean of :math:`\ell(y, b + o)`.
+    """
+    alone = loss.baseline(rows.target(loss), rows.weight)
+    if rows.offset is None or loss.translation_invariant:
+        return alone
+    held = WeightedMean(loss, Observations(rows.y, rows.weight)).held_scores(alone)
+    start = alone - np.average(rows.offset, axis=0, weights=rows.weight)
+    return minimising_constant(WeightedMean(loss, rows), start, ~held)
 
 
 def minimising_constant(mean: WeightedMean, start: Array, free: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Calls of losses, which get sample weights if their rows are coupled, and the groups of coupled rows."""
+"""How losses couple rows, and the groups of coupled rows."""
 
 from __future__ import annotations
 
@@ -38,16 +38,6 @@ class Grouped:
 def is_coupled(loss: Coupling) -> bool:
     """Whether the loss of a row depends on other rows and on their weights."""
     return loss.rows in COUPLED
-
-
-def losses_of_rows(loss: Loss, y: Array, raw: Array, weight: Array | None) -> Any:
-    """The loss of each row, (n,), for targets (n, K), scores (n, C) and sample weights (n,)."""
-    return loss.value(y, raw, weight) if is_coupled(loss) else loss.value(y, raw)  # type: ignore[call-arg]
-
-
-def derivatives_of_rows(loss: Loss, y: Array, raw: Array, weight: Array | None) -> Any:
-    """The derivatives of a loss, each (n, C), for targets (n, K), scores (n, C) and sample weights (n,)."""
-    return loss.derivatives(y, raw, weight) if is_coupled(loss) else loss.derivatives(y, raw)  # type: ignore[call-arg]
 
 
 def group_codes(loss: Coupling, y: Array) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, losses_of_rows, whole_groups
+from .coupling import whole_groups
 from .wrapper import LossWrapper
 
 # Largest difference, relative to a number and to the largest one.
@@ -21,7 +22,7 @@ ROWS_OF_A_LOSS = (
 )
 
 
-def check_rows(loss: Loss, y: Array, raw: Array, weight: Array, size: int) -> None:
+def check_rows(loss: Loss, rows: Observations, raw: Array, size: int) -> None:
     """Raise a ValueError that names the law if a user's loss breaks one on the first rows, about `size`.
 
     Value, gradient and hessian of a row must not depend on where it stands, nor on other rows than ``Loss.rows``
@@ -29,22 +30,22 @@ def check_rows(loss: Loss, y: Array, raw: Array, weight: Array, size: int) -> No
     """
     if is_package_loss(loss):
         return
-    rows = first_rows(loss, y, size)
-    y, raw, weight = y[rows], spread_scores(loss, y[rows], raw[rows], weight[rows]), weight[rows]
-    rows, half = np.arange(len(y)), first_rows(loss, y, (len(y) + 1) // 2)
-    orders = {"wherever it stands, but the order of the rows changes it": rows[::-1]}
+    first = first_rows(loss, rows.y, size)
+    rows = rows.take(first)
+    raw, half = spread_scores(loss, rows, raw[first]), first_rows(loss, rows.y, (len(rows) + 1) // 2)
+    orders = {"wherever it stands, but the order of the rows changes it": np.arange(len(rows))[::-1]}
     orders |= {
         "independent": {"without the other rows, as rows = 'independent' says": half},
         "groups": {"without the other groups": half},
     }.get(loss.rows, {})
     with np.errstate(all="ignore"):
-        whole = results_of_rows(loss, y, raw, weight)
+        whole = results_of_rows(loss, rows, raw)
         for where, order in orders.items():
-            found = results_of_rows(loss, y[order], raw[order], weight[order])
+            found = results_of_rows(loss, rows.take(order), raw[order])
             require_same(loss, where, found, {name: values[order] for name, values in whole.items()})
         if loss.rows == "set":
             # The results of a part may differ, but there must be some.
-            results_of_rows(loss, y[half], raw[half], weight[half])
+            results_of_rows(loss, rows.take(half), raw[half])
         part = {"inverse_link": loss.inverse_link(raw[half])}
         require_same(loss, "without the other rows", part, {"inverse_link": loss.inverse_link(raw)[half]})
 
@@ -74,23 +75,24 @@ def call_on_rows(loss: Loss, method: str, y: Array, call: Callable[[], Any]) -> 
         ) from error
 
 
-def results_of_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> dict[str, Array]:
+def results_of_rows(loss: Loss, rows: Observations, raw: Array) -> dict[str, Array]:
     """What a loss returns for rows, by name, without what is no array of n numbers or rows of them."""
-    value = call_on_rows(loss, "value", y, lambda: losses_of_rows(loss, y, raw, weight))
+    value = call_on_rows(loss, "value", rows.y, lambda: rows.losses(loss, raw))
     # A copy: what a loss changes in place is found in the first round.
-    pair = call_on_rows(loss, "derivatives", y, lambda: derivatives_of_rows(loss, y.copy(), raw.copy(), weight))
+    copied = replace(rows, y=rows.y.copy())
+    pair = call_on_rows(loss, "derivatives", rows.y, lambda: copied.derivatives(loss, raw.copy()))
     gradient, hessian = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
     found = {"value": value, "gradient": gradient, "hessian": hessian, "inverse_link": loss.inverse_link(raw)}
     return {
         name: values
         for name, values in found.items()
-        if isinstance(values, np.ndarray) and values.shape[:1] == (len(y),) and values.dtype.kind in "fiu"
+        if isinstance(values, np.ndarray) and values.shape[:1] == (len(rows),) and values.dtype.kind in "fiu"
     }
 
 
-def spread_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
+def spread_scores(loss: Loss, rows: Observations, raw: Array) -> Array:
     """Scores (n, C) that differ from row to row by about a Newton step: equal ones may hide what couples rows."""
-    found = results_of_rows(loss, y, raw, weight)
+    found = results_of_rows(loss, rows, raw)
     gradient, hessian = found.get("gradient", raw), found.get("hessian", raw)
     if gradient.shape != raw.shape or hessian.shape != raw.shape:
         return raw

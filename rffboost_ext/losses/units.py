@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .row_laws import first_rows, is_package_loss, results_of_rows
@@ -28,13 +28,13 @@ def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Arr
     return gradient, hessian
 
 
-def warn_if_small(loss: Loss, y: Array, weight: Array, baseline: Array) -> None:
+def warn_if_small(loss: Loss, rows: Observations, baseline: Array) -> None:
     """Warn if all gradients and hessians of a score of a user's loss are far below 1 at the baseline (C,)."""
     if is_package_loss(loss):
         return
-    rows = first_rows(loss, y, N_ROWS)
+    rows = rows.take(first_rows(loss, rows.y, N_ROWS))
     raw = np.tile(baseline, (len(rows), 1))
-    found = results_of_rows(loss, y[rows], raw, weight[rows])
+    found = results_of_rows(loss, rows, raw)
     pair = found.get("gradient", raw[:0]), found.get("hessian", raw[:0])
     if any(values.shape != raw.shape for values in pair):
         return

@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..core import Learner, Loss
+from ..core import Learner, Loss, Observations
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Integer, require
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, losses_of_rows
-from .offset import own_columns
-from .row_laws import call_on_rows, check_rows, first_rows
+from .constant_scores import constant_scores
+from .row_laws import call_on_rows, check_rows, first_rows, is_package_loss
 
 V = TypeVar("V")
 
@@ -29,7 +28,7 @@ def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
     """Raise a ValueError if the target of a classification is not of indices of the classes of the response."""
     if loss.task != "classification":
         return
-    y, n_classes = own_columns(loss, y)[:, :1], response_at(loss, baseline[None]).shape[1]
+    y, n_classes = y[:, :1], response_at(loss, baseline[None]).shape[1]
     if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
         raise ValueError(
             f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, got values from {y.min():g} to "
@@ -42,14 +41,14 @@ def require_accepted_target(loss: Loss, y: Array) -> None:
     require_unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
 
 
-def compute_baseline(loss: Loss, y: Array, weight: Array) -> Array:
-    """``loss.baseline(y, weight)``, or a ValueError if it changes its arguments in place."""
+def compute_baseline(loss: Loss, rows: Observations) -> Array:
+    """The constant scores that minimise the loss, (C,), or a ValueError if it changes its arguments in place."""
 
     def compute() -> Array:
-        baseline: Array = call_on_rows(loss, "baseline", y, lambda: loss.baseline(y, weight))
+        baseline: Array = call_on_rows(loss, "baseline", rows.y, lambda: constant_scores(loss, rows))
         return baseline
 
-    return require_unchanged("loss {!r}: baseline", loss, compute, y=y, weight=weight)
+    return require_unchanged("loss {!r}: baseline", loss, compute, y=rows.y, weight=rows.weight)
 
 
 def count_scores(loss: Loss, y: Array, n_classes: int | None = None) -> int:
@@ -77,25 +76,24 @@ def check_baseline(loss: Loss, baseline: Array, y: Array, n_classes: int | None 
         )
 
 
-def check_value_and_response(loss: Loss, y: Array, raw: Array, weight: Array, size: int = WATCHED_ROWS) -> None:
+def check_value_and_response(loss: Loss, rows: Observations, raw: Array, size: int = WATCHED_ROWS) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
 
     The loss must not change its arguments in place, must not depend on the place of the first rows, about `size`,
     and its link must suit the prediction of classes.
     """
-    n, given = len(y), {"y": y, "raw": raw}
 
     def values_of_rows() -> Any:
-        return call_on_rows(loss, "value", y, lambda: losses_of_rows(loss, y, raw, weight))
+        return call_on_rows(loss, "value", rows.y, lambda: rows.losses(loss, raw))
 
-    values = require_unchanged("loss {!r}: value", loss, values_of_rows, **given)
-    require_value_per_row(loss, values, n)
+    values = require_unchanged("loss {!r}: value", loss, values_of_rows, y=rows.y, raw=raw)
+    require_value_per_row(loss, values, len(rows))
     require_numbers(loss, "value", values)
     response = response_at(loss, raw)
     require_numbers(loss, "inverse_link", response)
     check_probabilities(loss, response)
     check_link(loss, raw.shape[1])
-    check_rows(loss, y, raw, weight, size)
+    check_rows(loss, rows, raw, size)
 
 
 def response_at(loss: Loss, raw: Array) -> Array:
@@ -153,24 +151,24 @@ def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None
     check_response_names(loss, width)
 
 
-def prepare_with_baseline(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:
+def prepare_with_baseline(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
     """The prepared loss and its baseline, (C,), with every check that takes no round.
 
     Rows may lack some classes unless `n_classes` is given.
     """
-    loss = prepare_loss(loss, y, weight, n_classes)
-    baseline = compute_baseline(loss, y, weight)
-    check_baseline(loss, baseline, y, n_classes)
+    loss = prepare_loss(loss, rows, n_classes)
+    baseline = compute_baseline(loss, rows)
+    check_baseline(loss, baseline, rows.y, n_classes)
     check_response_of_classes(loss, baseline, n_classes)
-    check_class_indices(loss, y, baseline)
-    check_values_of_some_rows(loss, y, np.broadcast_to(baseline, (len(y), len(baseline))), weight)
+    check_class_indices(loss, rows.y, baseline)
+    check_values_of_some_rows(loss, rows, np.broadcast_to(baseline, (len(rows), len(baseline))))
     return loss, baseline
 
 
-def check_values_of_some_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
+def check_values_of_some_rows(loss: Loss, rows: Observations, raw: Array) -> None:
     """Raise a ValueError unless values and responses of the first rows, and of their groups, are valid."""
-    rows = first_rows(loss, y, MAX_ROWS)
-    check_value_and_response(loss, y[rows], raw[rows], weight[rows], MAX_ROWS)
+    first = first_rows(loss, rows.y, MAX_ROWS)
+    check_value_and_response(loss, rows.take(first), raw[first], MAX_ROWS)
 
 
 def require_finite_target(loss: Loss, y: Array) -> None:
@@ -227,13 +225,14 @@ def check_pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     return found
 
 
-def compute_derivatives(loss: Loss, y: Array, raw: Array, weight: Array, index: int | None) -> tuple[Array, Array]:
+def compute_derivatives(loss: Loss, rows: Observations, raw: Array, index: int | None) -> tuple[Array, Array]:
     """The derivatives of a loss in round `index`; changes in place are found in the first, or if it is None."""
 
     def compute() -> tuple[Array, Array]:
-        return derivatives_of_rows(loss, y, raw, weight)
+        found: tuple[Array, Array] = rows.derivatives(loss, raw)
+        return found
 
-    found = compute() if index else require_unchanged("loss {!r}: derivatives", loss, compute, y=y, raw=raw)
+    found = compute() if index else require_unchanged("loss {!r}: derivatives", loss, compute, y=rows.y, raw=raw)
     return check_pair(loss, found)
 
 
@@ -285,8 +284,9 @@ def describe_returned(found: object) -> str:
     return f"{reprlib.repr(found)} of type {type(found).__name__}"
 
 
-def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+def prepare_loss(loss: Loss, rows: Observations, n_classes: int | None = None) -> Loss:
     """The loss to minimise, ``loss.prepared(y, weight, n_classes)``, checked."""
+    y, weight = rows.target(loss), rows.weight
     count_scores(loss, y, n_classes)
     require_accepted_target(loss, y)
     given = {"y": y, "weight": weight}
@@ -294,7 +294,20 @@ def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = No
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe_returned(prepared)}")
     require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | POSITIVE_SEQUENCE)
+    if rows.offset is not None and prepared.translation_invariant and not is_package_loss(prepared):
+        require_invariance(prepared, rows.take(first_rows(prepared, rows.y, WATCHED_ROWS)))
     return prepared
+
+
+def require_invariance(loss: Loss, rows: Observations) -> None:
+    """Raise a ValueError if a loss changes with the offset as a shift of target and scores."""
+    raw, shift = np.zeros_like(rows.offset), rows.offset
+    found = Observations(rows.y + shift, rows.weight).losses(loss, raw + shift)
+    wanted = Observations(rows.y, rows.weight).losses(loss, raw)
+    if not np.allclose(found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0)):
+        raise ValueError(
+            f"loss {loss!r}: translation_invariant must be False, since value(y + a, raw + a) is not value(y, raw)"
+        )
 
 
 def has_same_response(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, losses_of_rows
 
 A = TypeVar("A", bound="LossWrapper")
 
@@ -71,11 +70,11 @@ class LossWrapper(Loss):
         """Those of the inner loss."""
         return self.loss.groups(self.inner_target(y))
 
-    def value(self, y: Array, raw: Array, weight: Array | None = None) -> Array:
-        return losses_of_rows(self.loss, self.inner_target(y), raw, weight)
+    def value(self, y: Array, raw: Array, weight: Any = None) -> Array:
+        return Observations(self.inner_target(y), weight).losses(self.loss, raw)
 
-    def derivatives(self, y: Array, raw: Array, weight: Array | None = None) -> tuple[Array, Array]:
-        return derivatives_of_rows(self.loss, self.inner_target(y), raw, weight)
+    def derivatives(self, y: Array, raw: Array, weight: Any = None) -> tuple[Array, Array]:
+        return Observations(self.inner_target(y), weight).derivatives(self.loss, raw)
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return self.loss.baseline(self.inner_target(y), weight)

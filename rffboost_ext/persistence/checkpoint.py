@@ -249,7 +249,8 @@ def fit_fingerprint(model: Any, rows: Dataset, held: Any, init: Ensemble | None)
     from .._version import __version__
 
     params = hyperparameters(model)
-    given = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "eval_set": held, "init_model": init}
+    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "base_margin": rows.offset}
+    given |= {"eval_set": held, "init_model": init}
     if rows.group is not None:
         given["groups"] = rows.group
     return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
-from ..losses.coupling import derivatives_of_rows, whole_groups
+from ..losses.coupling import whole_groups
 from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
@@ -114,9 +114,9 @@ def candidate_log_scales(
 def regression_target(rows: Dataset, chosen: Array, loss: Loss) -> Array:
     """The negative gradient of chosen rows at the baseline, (m, C), scaled to at most 1, outputs in one unit."""
     whole = whole_groups(loss, rows.y, chosen)
-    y, weight, place = rows.y[whole], rows.weight[whole], np.searchsorted(whole, chosen)
-    raw = np.tile(compute_baseline(loss, rows.y, rows.weight), (len(whole), 1))
-    gradient, _ = check_pair(loss, derivatives_of_rows(loss, y, raw, weight))
+    observations, place = rows.observations, np.searchsorted(whole, chosen)
+    raw = np.tile(compute_baseline(loss, observations), (len(whole), 1))
+    gradient, _ = check_pair(loss, observations.take(whole).derivatives(loss, raw))
     target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)[place]
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 

@@ -9,11 +9,10 @@ from sklearn.base import clone
 
 from ..boosting.loop import boost
 from ..boosting.parts import check_composition, default_step
-from ..core import Learner, Loss, Round, Term
+from ..core import Learner, Loss, Observations, Round, Term
 from ..core.spec import full_repr
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
-from ..losses.coupling import derivatives_of_rows, losses_of_rows
 from ..losses.registry import LOSSES
 from ..losses.units import scale_derivatives
 from ..terms.ensemble import Ensemble
@@ -116,7 +115,7 @@ def sample_round(loss: Loss, n_targets: int, seed: int = 0) -> Round:
     loss = loss.prepared(y, weight, 2 if loss.task == "classification" else None)
     raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
     design = Design(X, np.full(N_FEATURES, 0.3), np.full(N_FEATURES, 1.2))
-    derivatives = scale_derivatives(loss, derivatives_of_rows(loss, y, raw, weight))
+    derivatives = scale_derivatives(loss, Observations(y, weight).derivatives(loss, raw))
     return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
 
 
@@ -184,8 +183,8 @@ def check_descent(name: str, round: Round, outputs: Array) -> None:
     """A short step along the outputs, forwards or backwards, lowers the loss."""
     slope = round.inner(round.gradient, outputs)
     length = -1e-3 * np.sign(slope) / max(float(np.abs(outputs).max()), 1e-300)
-    moved = losses_of_rows(round.loss, round.y, round.raw + length * outputs, round.weight)
-    change = round.mean(moved - losses_of_rows(round.loss, round.y, round.raw, round.weight))
+    moved = round.observations.losses(round.loss, round.raw + length * outputs)
+    change = round.mean(moved - round.observations.losses(round.loss, round.raw))
     require(change < 0.0, f"{name}: a step along its term must lower the loss, got a change of {change:.3g}")
 
 
@@ -200,7 +199,7 @@ def check_progress(learner: Learner, loss: Loss) -> None:
 
     ensemble = fitted()
     before, after = (
-        float(round.mean(losses_of_rows(round.loss, round.y, raw, round.weight)))
+        float(round.mean(round.observations.losses(round.loss, raw)))
         for raw in (np.tile(ensemble.baseline, (N_ROWS, 1)), ensemble.raw(rows))
     )
     require(

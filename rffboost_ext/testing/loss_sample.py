@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss
-from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
+from ..core import Loss, Observations
+from ..losses.coupling import group_codes, is_coupled
 from ..losses.validation import check_pair, prepare_loss, require_finite_target
 from ..utils.typing import Array
 from .comparison import named_errors, require_shape, require_unchanged
@@ -47,15 +47,20 @@ class LossSample:
         """The loss, for messages."""
         return f"loss {self.loss!r}"
 
+    @property
+    def rows(self) -> Observations:
+        """The rows as a loss gets them."""
+        return Observations(self.y, self.weight)
+
     def values(self, raw: Array, rows: Any = slice(None)) -> Array:
         """Losses of some rows, at scores of these rows."""
         with named_errors(f"{self.name}: value for {len(raw)} of {len(self.y)} rows"):
-            return np.asarray(losses_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
+            return np.asarray(self.rows.take(rows).losses(self.loss, raw))
 
     def derivatives(self, raw: Array, rows: Any = slice(None)) -> tuple[Array, Array]:
         """Gradient and hessian of some rows, at scores of these rows."""
         with named_errors(f"{self.name}: derivatives for {len(raw)} of {len(self.y)} rows"):
-            return check_pair(self.loss, derivatives_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
+            return check_pair(self.loss, self.rows.take(rows).derivatives(self.loss, raw))
 
     def total(self, raw: Array) -> float:
         """The weighted sum of the loss."""
@@ -73,7 +78,7 @@ def samples(loss: Loss, y: Array, n_classes: int | None) -> Iterator[LossSample]
         n_classes = max(2, int(y[:, 0].max()) + 1)
     with named_errors(f"loss {loss!r}: the preparation for y"):
         weight = sample_weights(loss, y, rng)
-        n_scores, prepared = loss.n_scores(y, n_classes), prepare_loss(loss, y, weight, n_classes)
+        n_scores, prepared = loss.n_scores(y, n_classes), prepare_loss(loss, Observations(y, weight), n_classes)
     baseline = require_unchanged(
         f"loss {loss!r}: baseline", lambda: prepared.baseline(y, weight), y=y, weight=weight
     )
@@ -96,7 +101,7 @@ def sample_weights(loss: Loss, y: Array, rng: np.random.Generator) -> Array:
 
 def newton_step(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
     """The length of a typical Newton step in each score, (C,), within 1e-3 to 1e3 times the size of the scores."""
-    gradient, hessian = check_pair(loss, derivatives_of_rows(loss, y, raw, weight))
+    gradient, hessian = check_pair(loss, Observations(y, weight).derivatives(loss, raw))
     step = np.sqrt(np.mean(np.square(gradient), axis=0)) / np.maximum(np.mean(hessian, axis=0), 1e-300)
     size = np.maximum(1.0, np.abs(raw[0]))
     return np.asarray(step.clip(1e-3 * size, 1e3 * size))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Loss, Observations
 from ..core.spec import full_repr
-from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
+from ..losses.coupling import group_codes, is_coupled
 from ..losses.registry import LOSSES
 from ..losses.units import scale_derivatives
 from ..utils.typing import Array
@@ -191,7 +191,7 @@ def check_weights(sample: LossSample) -> None:
     """Weights are relative, and weight 2 is the row twice."""
     loss, y, n = sample.loss, sample.y, len(sample.y)
     if is_coupled(loss):
-        double = derivatives_of_rows(loss, y, sample.raw, 2.0 * sample.weight)
+        double = Observations(y, 2.0 * sample.weight).derivatives(loss, sample.raw)
         what = f"{sample.name}: derivatives, divided by the weight of the row, must be those of twice all weights"
         for found, wanted in zip(double, sample.derivatives(sample.raw), strict=True):
             require_close(what, found, wanted, rtol=1e-7, atol=1e-9 * float(np.abs(wanted).max()))
@@ -282,7 +282,7 @@ def check_copies(sample: LossSample) -> None:
     require(
         full_repr(twin) == full_repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}"
     )
-    found = losses_of_rows(twin, sample.y, sample.raw, sample.weight)
+    found = sample.rows.losses(twin, sample.raw)
     require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
 
 
@@ -290,7 +290,7 @@ def check_translation(sample: LossSample) -> None:
     """A loss that says so is invariant under a shift of target and scores."""
     if sample.loss.translation_invariant:
         shift = sample.scale * np.random.default_rng(2).standard_normal(sample.raw.shape)
-        found = losses_of_rows(sample.loss, sample.y + shift, sample.raw + shift, sample.weight)
+        found = Observations(sample.y + shift, sample.weight).losses(sample.loss, sample.raw + shift)
         wanted = sample.values(sample.raw)
         what = f"{sample.name}: value must be translation_invariant, the same for y + a at raw + a"
         require_close(what, found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0))

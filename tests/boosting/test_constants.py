@@ -9,8 +9,9 @@ from rffboost_ext import LOSSES, RFFIRLS, RFFBoostClassifier, RFFBoostRegressor,
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
 from rffboost_ext.boosting.early_stopping.patience import Patience, improves
+from rffboost_ext.core import Observations
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import LogLoss, SquaredError
-from rffboost_ext.losses.coupling import losses_of_rows
 from rffboost_ext.losses.wrapper import LossWrapper
 
 from ..cases import LOSS_CASES, LOSS_NAMED, OBSERVED, OWN_COLUMNS, real
@@ -35,7 +36,7 @@ def first_loss(loss, y):
     """The mean loss of the baseline."""
     prepared, weight = loss.prepared(y, np.ones(len(y))), np.ones(len(y))
     raw = np.tile(prepared.baseline(y, weight), (len(y), 1))
-    return float(np.mean(losses_of_rows(prepared, y, raw, weight)))
+    return float(np.mean(Observations(y, weight).losses(prepared, raw)))
 
 
 CHOSEN = [*LOSSES.names(), "log_loss of 3 classes"]
@@ -82,22 +83,22 @@ def test_a_classifier_converges_and_adds_members_alike():
 def test_the_least_loss_of_a_classification_is_found(case):
     """That of the losses of the package is 0: thresholds are shares of the loss itself."""
     rng = np.random.default_rng(0)
-    y, weight = case.targets(rng, 90), rng.uniform(0.5, 2.0, 90)
-    loss = case.prepared(y, weight)
-    raw = np.tile(loss.baseline(y, weight), (90, 1))
-    first = MeanLoss(loss)(y, raw, weight)
-    assert abs(least_error(MeanLoss(loss), y, raw, weight)) < 1e-6 * first
-    assert least_error(MeanLoss(Plus(loss, 7.0)), y, raw, weight) == pytest.approx(7.0, rel=1e-9)
+    rows = Observations(case.targets(rng, 90), rng.uniform(0.5, 2.0, 90))
+    loss = case.prepared(rows.y, rows.weight)
+    raw = np.tile(loss.baseline(rows.y, rows.weight), (90, 1))
+    first = MeanLoss(loss)(rows, raw)
+    assert abs(least_error(MeanLoss(loss), rows, raw)) < 1e-6 * first
+    assert least_error(MeanLoss(Plus(loss, 7.0)), rows, raw) == pytest.approx(7.0, rel=1e-9)
 
 
 def test_the_callback_of_a_loop_of_ones_own_ends_it_at_the_same_round():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
-    y, weight = np.sin(2.0 * X[:, :1]) + 0.5 * rng.normal(size=(80, 1)), np.ones(40)
+    y = np.sin(2.0 * X[:, :1]) + 0.5 * rng.normal(size=(80, 1))
 
     def rounds(added):
         loss, start = Plus(SquaredError(), *added), np.zeros((40, 1))
-        watch = EarlyStopping(X[40:], y[40:], weight, MeanLoss(loss), start, Patience(8), 1e-3)
+        watch = EarlyStopping(Dataset(X[40:], y[40:], np.ones(40)), MeanLoss(loss), start, Patience(8), 1e-3)
         params = {"loss": loss, "learner": "tree", "n_estimators": 200, "random_state": 0}
         return len(boost(X[:40], y[:40], callbacks=[watch], **params)), watch.best_round_
 

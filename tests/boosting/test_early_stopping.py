@@ -18,6 +18,7 @@ from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimi
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Member, Trainer
+from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose
@@ -27,13 +28,13 @@ from rffboost_ext.inspection.history_display import best_round
 
 def waited(scores: list[float], patience: Patience) -> int | None:
     """Rounds that are done when early stopping meets held-out errors `scores` after each round."""
-    rows = np.zeros((1, 1))
     errors = iter([scores[0] + 1.0, *scores])
-    watch = EarlyStopping(rows, rows, np.ones(1), lambda y, raw, weight: next(errors), rows, patience, 0.0)
+    watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, patience, 0.0)
     done = (t for t, _ in enumerate(scores, 1) if watch(STILL))
     return next(done, None)
 
 
+ROW = Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
 STILL = SimpleNamespace(keep=1.0, length=0.0, term=lambda X: np.zeros((len(X), 1)))
 
 
@@ -71,8 +72,8 @@ def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int
 def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, settled, tol) -> None:
     rng = np.random.default_rng(seed)
     scores = list(np.exp(-rng.uniform(0.0, 0.1) * np.arange(80)) + 0.05 * rng.random(80))
-    patience, rows, errors = Patience(rounds, share, settled, 0.05), np.zeros((1, 1)), iter(scores)
-    watch = EarlyStopping(rows, rows, np.ones(1), lambda y, raw, weight: next(errors), rows, patience, tol)
+    patience, errors = Patience(rounds, share, settled, 0.05), iter(scores)
+    watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, patience, tol)
     done = next((t for t in range(1, 80) if watch(STILL)), 79)
     assert (done, watch.best_round_) == ended(scores, patience, tol)
     assert watch.scores_ == scores[: done + 1]
@@ -155,17 +156,17 @@ def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.M
 @given(seed=st.integers(0, 10_000), tol=st.sampled_from([0.0, 1e-2, 0.3]), level=st.sampled_from([-1.0, 0.0, 2.0]))
 def test_errors_may_have_any_sign(seed: int, tol: float, level: float) -> None:
     scores = list(level + 0.3 * np.random.default_rng(seed).normal(size=30))
-    rows, errors = np.zeros((1, 1)), iter(scores)
-    watch = EarlyStopping(rows, rows, np.ones(1), lambda *_: next(errors), rows, Patience(100), tol)
+    errors = iter(scores)
+    watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, Patience(100), tol)
     assert not any(watch(STILL) for _ in range(29))
     assert best_round(watch.scores_, tol) == watch.best_round_
 
 
 def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
     rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
-    y, raws, weight = rng.normal(size=(20, 1)), rng.normal(size=(4, 20, 1)), rng.uniform(0.1, 3.0, 20)
+    rows, raws = Observations(rng.normal(size=(20, 1)), rng.uniform(0.1, 3.0, 20)), rng.normal(size=(4, 20, 1))
     mean = MeanLoss(loss)
-    np.testing.assert_allclose(mean.batch(y, raws, weight), [mean(y, raw, weight) for raw in raws], rtol=1e-13)
+    np.testing.assert_allclose(mean.batch(rows, raws), [mean(rows, raw) for raw in raws], rtol=1e-13)
 
 
 @pytest.mark.parametrize(

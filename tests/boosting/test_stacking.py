@@ -12,6 +12,7 @@ from rffboost_ext import LOSSES, Cosines, Ensemble, RFFBoostDistribution, RFFBoo
 from rffboost_ext.boosting import fit_plan
 from rffboost_ext.boosting.early_stopping import stacking as stopping
 from rffboost_ext.boosting.early_stopping.stacking import MIN_WEIGHT, simplex_weights
+from rffboost_ext.core import Observations
 from rffboost_ext.losses import Normal
 from rffboost_ext.terms.ensemble import weighted_sum
 
@@ -30,7 +31,7 @@ def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
         value = np.average(loss.value(y, np.tensordot(v, raw, 1)), weights=weight) / size
         return float(value + 10 / 80 * ((v - 1 / 3) ** 2).sum())
 
-    found = simplex_weights(loss, y, weight, raw, start)
+    found = simplex_weights(loss, Observations(y, weight), raw, start)
     assert found.sum() == pytest.approx(1.0)
     assert (found >= 0.0).all()
     steps = np.linspace(0.0, 1.0, 51)
@@ -45,7 +46,7 @@ def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def weights(worse: float) -> Array:
         raw = y + errors * [[[1.0]], [[worse]]]
-        return simplex_weights(loss, y, np.ones(400), raw, np.zeros_like(y))
+        return simplex_weights(loss, Observations(y, np.ones(400)), raw, np.zeros_like(y))
 
     with monkeypatch.context() as patch:
         patch.setattr(stopping, "MIN_WEIGHT", 0.0)
@@ -58,7 +59,7 @@ def test_the_better_of_models_that_are_nearly_right_is_preferred(error: float) -
     """Weights of independent errors are best in inverse proportion to their variances."""
     rng, loss = np.random.default_rng(3), LOSSES.create("squared_error")
     y, errors = rng.normal(size=(2_000, 1)), error * rng.normal(size=(2, 2_000, 1)) * [[[1.0]], [[3.0]]]
-    found = simplex_weights(loss, y, np.ones(2_000), y + errors, np.zeros_like(y))
+    found = simplex_weights(loss, Observations(y, np.ones(2_000)), y + errors, np.zeros_like(y))
     np.testing.assert_allclose(found, [0.9, 0.1], atol=0.06)
 
 
@@ -68,10 +69,10 @@ def test_each_score_of_a_stack_has_the_weights_that_are_best_for_it() -> None:
     truth = np.column_stack([center, np.log(spread)])
     y, start = (center + spread * rng.normal(size=400))[:, None], np.zeros((400, 2))
     raw = np.stack([truth * [1.0, 0.0], truth * [0.0, 1.0]])
-    found = simplex_weights(loss, y, np.ones(400), raw, start, by_score=True)
+    found = simplex_weights(loss, Observations(y, np.ones(400)), raw, start, by_score=True)
     np.testing.assert_allclose(found, np.eye(2), atol=0.1)
     np.testing.assert_allclose(found.sum(axis=0), 1.0)
-    one = simplex_weights(loss, y, np.ones(400), raw, start)
+    one = simplex_weights(loss, Observations(y, np.ones(400)), raw, start)
     mean_loss = [loss.value(y, np.einsum("kc,kic->ic", w, raw)).mean() for w in (found, one[:, None] * [1.0, 1.0])]
     assert mean_loss[0] < mean_loss[1] - 0.1
 
@@ -98,18 +99,20 @@ def test_a_stack_of_distributions_is_the_sum_of_its_weighted_scores() -> None:
 def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:
     rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
     y, raw = rng.normal(size=(100, 1)), rng.normal(size=(3, 100, 1))
-    expected = simplex_weights(loss, y, np.ones(100), raw, np.zeros_like(y))
+    expected = simplex_weights(loss, Observations(y, np.ones(100)), raw, np.zeros_like(y))
     odd = np.concatenate([raw, 1e3 * rng.normal(size=(3, 5, 1))], axis=1)
     target, start = np.concatenate([y, np.zeros((5, 1))]), np.zeros((105, 1))
     weight = np.r_[np.ones(100), np.full(5, 1e-12)]
     # The penalty is a share of the number of rows.
-    np.testing.assert_allclose(simplex_weights(loss, target, weight, odd, start), expected, atol=0.02)
+    np.testing.assert_allclose(
+        simplex_weights(loss, Observations(target, weight), odd, start), expected, atol=0.02
+    )
 
 
 def test_models_that_say_the_same_weigh_the_same() -> None:
     y, raw = np.ones((5, 1)), np.full((2, 5, 1), 0.3)
     for start in (raw[0], np.zeros((5, 1))):
-        weights = simplex_weights(LOSSES.create("squared_error"), y, np.ones(5), raw, start)
+        weights = simplex_weights(LOSSES.create("squared_error"), Observations(y, np.ones(5)), raw, start)
         np.testing.assert_allclose(weights, 0.5)
 
 
@@ -124,7 +127,7 @@ def test_the_unit_of_the_target_does_not_matter_to_a_stack(name: str) -> None:
         loss = LOSSES.create(name).prepared(unit * target, weight)
         link = np.log if name in ("poisson", "gamma") else np.asarray
         start = np.tile(loss.baseline(unit * target, weight), (60, 1))
-        return simplex_weights(loss, unit * target, weight, link(unit * guesses), start)
+        return simplex_weights(loss, Observations(unit * target, weight), link(unit * guesses), start)
 
     one = weights(1.0)
     assert 0.5 < one[0] < 1.0

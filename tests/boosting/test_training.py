@@ -60,9 +60,9 @@ def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: 
 def test_errors_are_those_of_the_held_out_rows() -> None:
     asked = []
 
-    def error(y, raw, weight):
-        asked.append(y)
-        return MeanLoss(LOSSES.create("squared_error"))(y, raw, weight)
+    def error(rows, raw):
+        asked.append(rows.y)
+        return MeanLoss(LOSSES.create("squared_error"))(rows, raw)
 
     metric = EvaluationMetric("error", False, error)
     own = replace(trainer("rff_newton"), evaluation=Evaluation({}, (metric,), None))

@@ -247,7 +247,7 @@ def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
 @pytest.mark.parametrize("n", [FEW, FEW + 1])
 @pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
 def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatch, make, n: int) -> None:
-    def equal(loss, y, weight, raw, *rest):
+    def equal(loss, rows, raw, *rest):
         return np.full(len(raw), 1.0 / len(raw))
 
     monkeypatch.setattr(stacking, "simplex_weights", equal)

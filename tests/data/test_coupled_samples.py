@@ -8,7 +8,6 @@ import pytest
 from rffboost_ext.data.copies import are_rows_of, merge_copies
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
-from rffboost_ext.losses.offset import WithOffset
 
 RNG = np.random.default_rng(0)
 # Queries of 1 to 20 rows, in no order.
@@ -75,11 +74,9 @@ def test_samples_of_risk_sets_are_uniform() -> None:
 
 
 def test_rows_are_coupled_by_any_loss_or_metric() -> None:
-    offset = DATA.with_offset(np.ones((N, 1)))
-    for data, loss in ((DATA, LOSS), (offset, WithOffset(LOSS, 1))):
-        coupled = data.coupled_by(SquaredError(), loss)
-        assert (coupled.rows, coupled.n_groups) == ("groups", 200)
-        np.testing.assert_array_equal(coupled.group, QUERY)
+    coupled = DATA.coupled_by(SquaredError(), LOSS)
+    assert (coupled.rows, coupled.n_groups) == ("groups", 200)
+    np.testing.assert_array_equal(coupled.group, QUERY)
     both = DATA.coupled_by(Cox(), LOSS)
     assert (both.rows, both.n_groups) == ("all", 200)
     assert DATA.coupled_by(SquaredError()) is DATA

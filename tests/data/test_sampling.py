@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
+from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import sample_by_gradient
@@ -138,7 +139,9 @@ def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
     expected = np.abs(np.asarray(loss.unit) * gradient).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(gradient_magnitude(loss, y, np.ones(len(y)), raw), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        gradient_magnitude(loss, Observations(y, np.ones(len(y))), raw), expected, rtol=1e-12
+    )
 
 
 def test_held_out_rows_that_are_watched_weigh_as_much_by_class_as_all() -> None:
@@ -194,7 +197,7 @@ def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
 def test_a_loss_is_checked_before_rows_are_drawn_by_it(found, words: str) -> None:
     wrong = type("Wrong", (SquaredError,), {"derivatives": lambda self, y, raw: found(y)})()
     with pytest.raises(ValueError, match=words):
-        gradient_magnitude(wrong, np.zeros((10, 1)), np.ones(10), np.zeros(1))
+        gradient_magnitude(wrong, Observations(np.zeros((10, 1)), np.ones(10)), np.zeros(1))
 
 
 def test_gradients_that_are_not_finite_are_named() -> None:
@@ -204,4 +207,4 @@ def test_gradients_that_are_not_finite_are_named() -> None:
             return np.where(y > 2.0, np.nan, gradient), hessian
 
     with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity at the baseline"):
-        gradient_magnitude(Odd(), np.arange(4.0)[:, None], np.ones(4), np.zeros(1))
+        gradient_magnitude(Odd(), Observations(np.arange(4.0)[:, None], np.ones(4)), np.zeros(1))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.data.sample_weight import merge_duplicate_rows
+from rffboost_ext.data.copies import merge_duplicates
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.utils.arrays import row_hashes
 
 from ..cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
@@ -93,13 +94,15 @@ def test_weights_that_make_penalties_overwhelming_are_named():
 
 def test_distinct_rows_are_left_alone():
     X, y, weight = np.arange(6.0).reshape(3, 2), np.zeros((3, 1)), np.full(3, 2.0)
-    assert all(a is b for a, b in zip(merge_duplicate_rows(X, y, weight), (X, y, weight), strict=True))
+    equal = np.zeros((3, 2))
+    for rows in (Dataset(X, y, weight), Dataset(equal, y, weight, offset=np.arange(3.0)[:, None])):
+        assert merge_duplicates(rows) is rows
 
 
 def test_equal_rows_are_merged():
     X, y = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [0.0, 1.0]]), np.array([[1.0], [1.0], [1.0], [0.0]])
-    rows, targets, weight = merge_duplicate_rows(X, y, np.array([1.0, 2.0, 3.0, 4.0]))
-    merged = {(*row, *target, w) for row, target, w in zip(rows, targets, weight, strict=True)}
+    rows = merge_duplicates(Dataset(X, y, np.array([1.0, 2.0, 3.0, 4.0])))
+    merged = {(*row, *target, w) for row, target, w in zip(rows.X, rows.y, rows.weight, strict=True)}
     assert merged == {(0.0, 1.0, 1.0, 4.0), (2.0, 3.0, 1.0, 2.0), (0.0, 1.0, 0.0, 4.0)}
 
 

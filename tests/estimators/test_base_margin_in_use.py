@@ -102,7 +102,7 @@ def test_a_checkpoint_is_of_one_offset(tmp_path):
 
     with pytest.raises(StopError):
         fit(stop)
-    with pytest.raises(ValueError, match="is of another fit that is not done, which differs in y"):
+    with pytest.raises(ValueError, match="is of another fit that is not done, which differs in base_margin"):
         fit(base_margin=OFFSET + 1.0)
     wanted = clone(PLAIN).fit(X, COUNTS, base_margin=OFFSET).predict(X, OFFSET)
     np.testing.assert_allclose(fit().predict(X, OFFSET), wanted, rtol=1e-12)

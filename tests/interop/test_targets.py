@@ -13,8 +13,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree, boost
+from rffboost_ext.core import Observations
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses.coupling import losses_of_rows
 
 from ..cases import ternary
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
@@ -53,7 +53,9 @@ def scores(model, X):
 
 
 def mean_loss(loss, y, raw):
-    return float(np.mean(losses_of_rows(loss, np.asarray(y, float).reshape(len(raw), -1), raw, np.ones(len(raw)))))
+    return float(
+        np.mean(Observations(np.asarray(y, float).reshape(len(raw), -1), np.ones(len(raw))).losses(loss, raw))
+    )
 
 
 @targets

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LOSSES, RFFBoostRegressor
+from rffboost_ext.core import Observations
 from rffboost_ext.losses import SquaredError
-from rffboost_ext.losses.constant_scores import WeightedMean
-from rffboost_ext.losses.coupling import derivatives_of_rows
-from rffboost_ext.losses.offset import WithOffset
-from rffboost_ext.testing import check_loss
+from rffboost_ext.losses.constant_scores import WeightedMean, constant_scores
 
 from ..cases import LOSS_CASES
 
@@ -18,66 +16,57 @@ N = 60
 every_loss = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 
 
-def with_offset(case, seed=0, spread=1.0):
-    """The loss with an offset, prepared, its target, the offset, and weights."""
-    rng = np.random.default_rng(seed)
-    y, offset = case.targets(rng, N), spread * rng.standard_normal((N, case.n_outputs))
-    weight, target = rng.uniform(0.5, 2.0, N), np.hstack([y, offset])
-    return WithOffset(case.make(), case.n_outputs).prepared(target, weight), target, offset, weight
+def with_offset(case, offset=None):
+    """The prepared loss and rows with an offset (n, C), by default a random one."""
+    rng = np.random.default_rng(0)
+    y, weight = case.targets(rng, N), rng.uniform(0.5, 2.0, N)
+    offset = rng.standard_normal((N, case.n_outputs)) if offset is None else np.full((N, case.n_outputs), offset)
+    rows = Observations(y, weight, offset)
+    made = case.make()
+    return made.prepared(rows.target(made), weight), rows
 
 
 @every_loss
 def test_the_loss_is_that_of_the_sum_of_scores_and_offset(case):
-    loss, target, offset, weight = with_offset(case)
-    raw = np.random.default_rng(1).standard_normal(offset.shape)
-    inner, y = loss.loss, target[:, : -case.n_outputs]
-    np.testing.assert_allclose(loss.value(target, raw), inner.value(y, raw + offset), rtol=1e-9, atol=1e-12)
-    pairs = zip(derivatives_of_rows(loss, target, raw, weight), inner.derivatives(y, raw + offset), strict=True)
+    loss, rows = with_offset(case)
+    raw, plain = np.random.default_rng(1).standard_normal(rows.offset.shape), Observations(rows.y, rows.weight)
+    pairs = [(rows.losses(loss, raw), plain.losses(loss, raw + rows.offset))]
+    pairs += zip(rows.derivatives(loss, raw), plain.derivatives(loss, raw + rows.offset), strict=True)
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
-
-
-@every_loss
-def test_the_laws_of_losses_hold(case):
-    loss, target, _, _ = with_offset(case)
-    n_classes = int(target[:, 0].max()) + 1 if loss.task == "classification" else None
-    check_loss(WithOffset(case.make(), case.n_outputs), target, n_classes)
+    if loss.rows == "independent":
+        np.testing.assert_array_equal(rows.take([3, 1]).losses(loss, raw[[3, 1]]), pairs[0][0][[3, 1]])
 
 
 @every_loss
 @pytest.mark.parametrize("constant", [0.0, 3.7])
 def test_a_constant_offset_moves_the_baseline_only(case, constant):
-    _, target, _, weight = with_offset(case)
-    target[:, -case.n_outputs :] = constant
-    y, loss = target[:, : -case.n_outputs], WithOffset(case.make(), case.n_outputs).prepared(target, weight)
-    wanted = case.make().prepared(y, weight).baseline(y, weight) - constant
-    np.testing.assert_allclose(loss.baseline(target, weight), wanted, rtol=0, atol=1e-9)
+    loss, rows = with_offset(case, constant)
+    wanted = case.make().prepared(rows.y, rows.weight).baseline(rows.y, rows.weight) - constant
+    np.testing.assert_allclose(constant_scores(loss, rows), wanted, rtol=0, atol=1e-9)
 
 
 @every_loss
 def test_a_weight_of_two_is_a_row_twice(case):
-    loss, target, _, _ = with_offset(case)
+    loss, rows = with_offset(case)
     twice = np.repeat([1, 2], N // 2)
-    found = loss.baseline(target, twice.astype(float))
-    np.testing.assert_allclose(
-        found, loss.baseline(np.repeat(target, twice, axis=0), np.ones(twice.sum())), rtol=1e-7
-    )
+    copies = Observations(*(np.repeat(part, twice, axis=0) for part in (rows.y, np.ones(N), rows.offset)))
+    found = constant_scores(loss, Observations(rows.y, twice.astype(float), rows.offset))
+    np.testing.assert_allclose(found, constant_scores(loss, copies), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["normal", "laplace", "student_t", "gamma_distribution", "negative_binomial"])
 def test_the_baseline_of_several_scores_is_the_minimum_of_each(name):
     rng = np.random.default_rng(0)
-    loss = LOSSES.create(name)
     y = (rng.poisson(3.0, (N, 1)) if name == "negative_binomial" else rng.gamma(2.0, size=(N, 1))).astype(float)
-    offset, weight = 0.5 * rng.standard_normal((N, loss.n_scores(y))), rng.uniform(0.5, 2.0, N)
-    for given in (np.zeros_like(offset), offset):
-        target = np.hstack([y, given])
-        prepared = WithOffset(loss, offset.shape[1]).prepared(target, weight)
-        mean, best = WeightedMean(prepared, target, weight), prepared.baseline(target, weight)
-        wanted = prepared.loss.baseline(y, weight)
-        if not given.any():
+    offset, weight = 0.5 * rng.standard_normal((N, LOSSES.create(name).n_scores(y))), rng.uniform(0.5, 2.0, N)
+    loss, alone = LOSSES.create(name).prepared(y, weight), Observations(y, weight)
+    wanted = constant_scores(loss, alone)
+    free = ~WeightedMean(loss, alone).held_scores(wanted)
+    for rows in (Observations(y, weight, np.zeros_like(offset)), Observations(y, weight, offset)):
+        mean, best = WeightedMean(loss, rows), constant_scores(loss, rows)
+        if not rows.offset.any():
             np.testing.assert_allclose(best, wanted, rtol=1e-5)  # up to the resolution of the target
-        free = ~WeightedMean(prepared.loss, y, weight).held_scores(wanted)
         for step in np.vstack([np.diag(size * free) for size in (-1e-3, 1e-3, 0.3)]):
             assert mean.value(best) <= mean.value(best + step) + 1e-9
 

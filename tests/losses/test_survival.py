@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from rffboost_ext import LOSSES
+from rffboost_ext.core import Observations
 from rffboost_ext.losses import Cox
 from rffboost_ext.losses.validation import prepare_loss
 
@@ -146,4 +147,4 @@ FAULTS = [
 @pytest.mark.parametrize(("name", "y", "fault"), FAULTS)
 def test_invalid_targets_are_named(name, y, fault):
     with pytest.raises(ValueError, match=fault):
-        prepare_loss(LOSSES.create(name), np.array(y), np.ones(len(y)))
+        prepare_loss(LOSSES.create(name), Observations(np.array(y), np.ones(len(y))))

@@ -25,7 +25,8 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.data.sample_weight import merge_duplicate_rows
+from rffboost_ext.data.copies import merge_duplicates
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.terms import Expanded, ImputeAndEncode, outputs_of_each
 
 from ..cases import PAIRS, make_data, make_estimator
@@ -174,9 +175,9 @@ def test_rows_with_the_same_gaps_are_equal():
     other = np.where(np.isnan(rows), -np.float64("nan"), rows)
     order = RNG.permutation(100)
     both, y = np.vstack([rows, other])[order], np.zeros((100, 1))
-    X, _, weight = merge_duplicate_rows(both, y, np.ones(100))
-    assert len(X) == len(np.unique(np.nan_to_num(rows, nan=99.0), axis=0))
-    assert weight.sum() == 100
+    merged = merge_duplicates(Dataset(both, y, np.ones(100)))
+    assert len(merged) == len(np.unique(np.nan_to_num(rows, nan=99.0), axis=0))
+    assert merged.weight.sum() == 100
 
 
 @corners

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...core import Loss
-from ...losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows
+from ...core import Loss, Observations
+from ...losses.coupling import is_coupled
 from ...losses.links import LARGEST_EXPONENT
 from ...losses.validation import require_value_per_row
 from ...utils.typing import Array
@@ -17,8 +17,8 @@ from ...utils.typing import Array
 # Newton steps to the least loss of a row, each twice as long as the one before while they lower the loss.
 N_STEPS = 8
 
-ErrorFunction: TypeAlias = Callable[[Array, Array, Array], float]
-"""``error(y, raw, weight)`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,)."""
+ErrorFunction: TypeAlias = Callable[[Observations, Array], float]
+"""``error(rows, raw)`` of rows with encoded targets (n, K), and raw scores (n, C) without their offset."""
 
 
 @dataclass(frozen=True)
@@ -32,34 +32,35 @@ class MeanLoss:
 
     loss: Loss
 
-    def __call__(self, y: Array, raw: Array, weight: Array) -> float:
-        return self.batch(y, raw[None], weight)[0]
+    def __call__(self, rows: Observations, raw: Array) -> float:
+        return self.batch(rows, raw[None])[0]
 
-    def batch(self, y: Array, raw: Array, weight: Array) -> list[float]:
+    def batch(self, rows: Observations, raw: Array) -> list[float]:
         """The error of each of T score arrays, raw (T, n, C), in one call of a loss of independent rows."""
-        count, n, n_outputs = raw.shape
+        (count, n, n_outputs), weight = raw.shape, rows.weight
         if self.loss.rows == "independent":
-            values = self._values(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs), weight)
+            every = np.tile(np.arange(n), count)
+            values = self._values(rows.take(every), raw.reshape(count * n, n_outputs))
         else:
-            values = np.stack([self._values(y, one, weight) for one in raw])
+            values = np.stack([self._values(rows, one) for one in raw])
         # As np.average, which is slow for few rows.
         means: list[float] = ((values.reshape(count, n) * weight).sum(axis=1) / weight.sum()).tolist()
         return means
 
-    def _values(self, y: Array, raw: Array, weight: Array) -> Array:
-        values: Array = losses_of_rows(self.loss, y, raw, weight)
-        require_value_per_row(self.loss, values, len(y))
+    def _values(self, rows: Observations, raw: Array) -> Array:
+        values: Array = rows.losses(self.loss, raw)
+        require_value_per_row(self.loss, values, len(rows))
         return values
 
 
-def batch_errors(error: ErrorFunction, y: Array, raw: Array, weight: Array) -> list[float]:
+def batch_errors(error: ErrorFunction, rows: Observations, raw: Array) -> list[float]:
     """The error of each of T score arrays, raw (T, n, C)."""
     if isinstance(error, MeanLoss):
-        return error.batch(y, raw, weight)
-    return [float(error(y, one, weight)) for one in raw]
+        return error.batch(rows, raw)
+    return [float(error(rows, one)) for one in raw]
 
 
-def least_error(error: ErrorFunction, y: Array, raw: Array, weight: Array) -> float:
+def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
     """The least error possible, from which relative errors of classifiers are counted.
 
     For the mean loss of a classification it is the mean of the least loss of each row over all scores, which is 0
@@ -68,23 +69,20 @@ def least_error(error: ErrorFunction, y: Array, raw: Array, weight: Array) -> fl
     Parameters
     ----------
     error : callable
-    y : ndarray of shape (n, K)
-        Targets.
+    rows : Observations
     raw : ndarray of shape (n, C)
         Scores to start from.
-    weight : ndarray of shape (n,)
-        Sample weights.
     """
     if not isinstance(error, MeanLoss) or error.loss.task != "classification":
         return 0.0
-    loss, length = error.loss, np.ones(1)
-    values = losses_of_rows(loss, y, raw, weight)
+    loss, weight, length = error.loss, rows.weight, np.ones(1)
+    values = rows.losses(loss, raw)
     with np.errstate(all="ignore"):
         for _ in range(N_STEPS):
-            gradient, hessian = derivatives_of_rows(loss, y, raw, weight)
+            gradient, hessian = rows.derivatives(loss, raw)
             step = (-length[:, None] * gradient / hessian).clip(-LARGEST_EXPONENT, LARGEST_EXPONENT)
             moved = raw + np.nan_to_num(step)
-            found = losses_of_rows(loss, y, moved, weight)
+            found = rows.losses(loss, moved)
             # Coupled rows move together.
             is_lower = [weight @ found < weight @ values] if is_coupled(loss) else found < values
             length = np.where(is_lower, 2.0, 0.25) * length

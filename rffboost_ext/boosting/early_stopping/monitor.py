@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Term
+from ...data.dataset import Dataset
 from ...terms import outputs_of_each
 from ...utils.typing import Array
 from ..callbacks import Progress
@@ -35,10 +36,10 @@ class EarlyStopping:
 
     Parameters
     ----------
-    X, y, weight : ndarray
-        Held-out rows in original units, their encoded targets, (n, 1) or (n, C), and weights (n,).
+    rows : Dataset
+        Held-out rows, in original units.
     error : callable
-        The error to monitor, ``error(y, raw, weight) -> float``; lower is better.
+        The error to monitor, ``error(observations, raw) -> float``; lower is better.
     raw : ndarray of shape (n, C)
         Their scores before the first round.
     patience : Patience
@@ -66,21 +67,19 @@ class EarlyStopping:
 
     def __init__(
         self,
-        X: Array,
-        y: Array,
-        weight: Array,
+        rows: Dataset,
         error: ErrorFunction,
         raw: Array,
         patience: Patience,
         tol: float,
         floor: float = 0.0,
     ) -> None:
-        self.X, self.y, self.weight, self.error = X, y, weight, error
+        self.rows, self.error = rows, error
         self.patience, self.tol, self.floor = patience, tol, floor
-        first = float(error(y, raw, weight))
+        first = float(error(rows.observations, raw))
         if not np.isfinite(first):
             raise ValueError(
-                f"early stopping: loss or eval_metric must be finite on the {len(y)} held-out rows, got {first}"
+                f"early stopping: loss or eval_metric must be finite on the {len(rows)} held-out rows, got {first}"
             )
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
         self._pending: list[tuple[float, float, Term]] = []
@@ -122,7 +121,7 @@ class EarlyStopping:
         if 0 < len(later) <= len(self._later):
             return self._later[len(later) - 1].copy()
         for start in range(0, len(later), size):
-            raw = staged_scores(raw, later[start : start + size], self.X)[-1].copy()
+            raw = staged_scores(raw, later[start : start + size], self.rows.X)[-1].copy()
         return raw
 
     def state(self) -> dict[str, Any]:
@@ -158,8 +157,8 @@ class EarlyStopping:
         return max(1, MAX_BATCH // self._raw.size)
 
     def _evaluate_batch(self, rounds: list[tuple[float, float, Term]]) -> None:
-        raws = staged_scores(self._raw, rounds, self.X)
-        errors = batch_errors(self.error, self.y, raws, self.weight)
+        raws = staged_scores(self._raw, rounds, self.rows.X)
+        errors = batch_errors(self.error, self.rows.observations, raws)
         self._require_no_nan(errors)
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
@@ -179,6 +178,6 @@ class EarlyStopping:
         is_nan = np.isnan(errors)
         if is_nan.any():
             raise ValueError(
-                f"early stopping: loss or eval_metric must be a number on the {len(self.y)} held-out rows, got "
+                f"early stopping: loss or eval_metric must be a number on the {len(self.rows)} held-out rows, got "
                 f"nan after round {len(self._scores) + int(is_nan.argmax())}"
             )

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Loss
+from ...core import Loss, Observations
 from ...data.dataset import Dataset
-from ...losses.coupling import derivatives_of_rows, losses_of_rows
 from ...terms.ensemble import Ensemble
 from ...utils.typing import Array
 
@@ -43,14 +42,14 @@ def stacking_weights(
         return np.ones(1)
     raw = np.stack([np.concatenate(row) for row in scores])
     y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
+    offset = None if held[0].offset is None else np.concatenate([out.offset for out in held])
     start = np.concatenate([np.tile(m.baseline, (len(out), 1)) for m, out in zip(models, held, strict=True)])
-    return simplex_weights(loss, y, weight, raw, start, [len(out) for out in held], by_score)
+    return simplex_weights(loss, Observations(y, weight, offset), raw, start, [len(out) for out in held], by_score)
 
 
 def simplex_weights(
     loss: Loss,
-    y: Array,
-    weight: Array,
+    rows: Observations,
     raw: Array,
     start: Array,
     sizes: Sequence[int] | None = None,
@@ -66,10 +65,8 @@ def simplex_weights(
     Parameters
     ----------
     loss : Loss
-    y : ndarray of shape (n, C)
-        Targets of held-out rows.
-    weight : ndarray of shape (n,)
-        Sample weights.
+    rows : Observations
+        Held-out rows.
     raw : ndarray of shape (m, n, C)
         Raw scores of the models.
     start : ndarray of shape (n, C)
@@ -85,15 +82,15 @@ def simplex_weights(
     """
     from scipy.optimize import minimize
 
-    m, n, n_scores = raw.shape
+    (m, n, n_scores), weight = raw.shape, rows.weight
     # The parts that are weighted: models, or single scores of models.
     parts = (raw[:, None] * np.eye(n_scores)[:, None]).reshape(-1, n, n_scores) if by_score else raw
     equal = np.full(len(parts), 1.0 / m)
     ends = np.cumsum([n] if sizes is None or loss.rows == "independent" else sizes)
-    sets = [slice(*bounds) for bounds in pairwise([0, *ends])]
+    sets = [(rows.take(one), one) for one in (slice(*bounds) for bounds in pairwise([0, *ends]))]
 
     def values(scores: Array) -> Array:
-        return np.concatenate([losses_of_rows(loss, y[one], scores[one], weight[one]) for one in sets])
+        return np.concatenate([some.losses(loss, scores[one]) for some, one in sets])
 
     average = values(raw.mean(axis=0))
 
@@ -109,7 +106,7 @@ def simplex_weights(
         mixed = np.tensordot(v, parts, 1)
         # Differences row by row lose no digits to a constant in the loss.
         value = np.average(values(mixed) - average, weights=weight)
-        gradient = np.concatenate([derivatives_of_rows(loss, y[one], mixed[one], weight[one])[0] for one in sets])
+        gradient = np.concatenate([some.derivatives(loss, mixed[one])[0] for some, one in sets])
         slope = np.einsum("kic,ic,i->k", parts, gradient, weight) / weight.sum()
         uneven = v - equal
         return float(value / unit + 10.0 / n * np.square(uneven).sum()), slope / unit + 20.0 / n * uneven

@@ -8,8 +8,9 @@ from heapq import heapreplace
 
 import numpy as np
 
-from ...core import Loss
+from ...core import Loss, Observations
 from ...data.dataset import Dataset, Index
+from ...losses.constant_scores import constant_scores
 from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
@@ -27,10 +28,11 @@ def default_n_folds(n_samples: int, stacks: bool, always: bool = False) -> int:
     return max(1, min(suitable, n_samples // 2))
 
 
-def can_be_fitted(loss: Loss, y: Array, weight: Array) -> bool:
+def can_be_fitted(loss: Loss, rows: Observations) -> bool:
     """Whether a loss can be fitted to these targets alone."""
     try:
-        return bool(np.isfinite(loss.prepared(y, weight).baseline(y, weight)).all())
+        loss = loss.prepared(rows.target(loss), rows.weight)
+        return bool(np.isfinite(constant_scores(loss, rows)).all())
     except ValueError:
         return False
 
@@ -98,7 +100,7 @@ def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
     """A sample of about `MAX_HELD_OUT` held-out rows, weighted to represent all; all rows if there are no more."""
     if len(held) <= MAX_HELD_OUT:
         return held
-    probability = held.sampling_probabilities(loss, loss.baseline(held.y, held.weight), MAX_HELD_OUT)
+    probability = held.sampling_probabilities(loss, constant_scores(loss, held.observations), MAX_HELD_OUT)
     return held.sample(np.random.default_rng([seed, 1]), probability, MAX_HELD_OUT)
 
 
@@ -132,7 +134,5 @@ def validation_splits(
         fold = without_singles
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
     # One fold may hold the only non-zero target, without which a loss cannot be fitted.
-    usable = [
-        (kept, out) for kept, out in splits if can_be_fitted(loss, data.y[kept], data.weight[kept])
-    ] or splits
+    usable = [(kept, out) for kept, out in splits if can_be_fitted(loss, data.observations.take(kept))] or splits
     return [(kept, sample_validation_set(data.take(out), loss, seed)) for kept, out in usable]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core import Round
-from ...losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows, whole_groups
+from ...losses.coupling import is_coupled, whole_groups
 from ...losses.units import scale_derivatives
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
@@ -53,7 +53,7 @@ class CurvatureBounds:
         max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
         # In the direction of each row's step: losses of coupled rows may not depend on a shift of all scores.
         moved = round.raw + np.where(round.gradient > 0.0, -max_step, max_step)
-        later = derivatives_of_rows(round.loss, round.y, moved, round.loss_weight)
+        later = round.observations.derivatives(round.loss, moved)
         is_constant = (scale_derivatives(round.loss, later)[1] == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
@@ -94,7 +94,7 @@ class RegularizationPath:
         """The path of some rows, starting at the scores of a round; those of rows coupled with them stay."""
         loss = round.loss
         whole = whole_groups(loss, round.y, rows)
-        y, raw = round.y[whole], round.raw[whole]
+        observations, raw = round.observations.take(whole), round.raw[whole]
         weight = (round.loss_weight if is_coupled(loss) else round.weight)[whole]
         place = np.searchsorted(whole, rows)
 
@@ -104,12 +104,12 @@ class RegularizationPath:
             return total
 
         def derivatives(scores: Array) -> tuple[Array, Array]:
-            gradient, hessian = scale_derivatives(loss, derivatives_of_rows(loss, y, shifted(scores), weight))
+            gradient, hessian = scale_derivatives(loss, observations.derivatives(loss, shifted(scores)))
             return gradient[place], hessian[place]
 
         def value(scores: Array) -> float:
             with np.errstate(over="ignore", invalid="ignore"):
-                error = float(np.average(losses_of_rows(loss, y, shifted(scores), weight), weights=weight))
+                error = float(np.average(observations.losses(loss, shifted(scores)), weights=weight))
             return error if np.isfinite(error) else np.inf
 
         return cls(derivatives, value, round.weight[rows], curvature, penalties)

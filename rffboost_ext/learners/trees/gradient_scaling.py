@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core import Round
-from ...losses.coupling import derivatives_of_rows
+from ...losses.constant_scores import constant_scores
 from ...utils.typing import Array
 
 # Gradients are scaled if they are smaller than the first at the baseline, or larger than the second in the round.
@@ -30,7 +30,7 @@ def gradient_units(round: Round) -> Array:
 
 def baseline_gradient(round: Round) -> Array:
     """The gradient at the baseline, (n, C), in the unit of the loss."""
-    baseline = round.loss.baseline(round.y, round.loss_weight)
-    raw = np.tile(baseline, (len(round.y), 1))
-    gradient, _ = derivatives_of_rows(round.loss, round.y, raw, round.loss_weight)
+    observations = round.observations
+    raw = np.tile(constant_scores(round.loss, observations), (len(round.y), 1))
+    gradient, _ = observations.derivatives(round.loss, raw)
     return np.asarray(round.loss.unit, dtype=np.float64) * gradient
