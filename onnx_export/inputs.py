@@ -16,7 +16,7 @@ from rffboost_ext.preprocessing.tables import (
     is_table,
     read_table,
     replace_missing,
-    require_unmasked,
+    require_arrays,
     with_underscores,
 )
 from rffboost_ext.utils.typing import Array
@@ -47,7 +47,7 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     TypeError, ValueError
         If X has other columns or types than the file, or is a masked array.
     """
-    require_unmasked(X=X)
+    require_arrays(X=X)
     X = read_table(X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
     if metadata.categories and columns is not None and metadata.feature_names:

@@ -15,7 +15,7 @@ from rffboost_ext.interop.lightgbm_model import parse_model
 from rffboost_ext.interop.links import RankingLink
 from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.losses import IdentityLink
-from rffboost_ext.preprocessing.category_recoding import sorted_codes
+from rffboost_ext.preprocessing.category_encoding import sorted_codes
 from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of

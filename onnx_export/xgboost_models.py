@@ -15,8 +15,7 @@ from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.learners.trees.xgboost_model import count_outputs, model_categories, parse_model
 from rffboost_ext.losses import BinaryLogitLink
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.preprocessing.category_recoding import sorted_codes
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, sorted_codes
 from rffboost_ext.preprocessing.tables import categorical_columns, is_table, native_table, read_table
 from rffboost_ext.utils.typing import Array
 

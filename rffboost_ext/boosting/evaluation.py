@@ -20,9 +20,7 @@ from ..losses.registry import LOSSES
 from ..losses.validation import prepare_with_baseline, require_accepted_target
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.input_types import require_arrays
-from ..preprocessing.tables import native_table, read_table
-from ..preprocessing.target_arrays import target_array
+from ..preprocessing.tables import native_table, read_table, require_arrays, target_array
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array

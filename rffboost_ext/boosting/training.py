@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..learners.design import Design
-from ..preprocessing.scaling import fit_scaling
+from ..preprocessing.feature_expansion import fit_scaling
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array

@@ -42,14 +42,17 @@ def column_array(values: Any) -> Array:
         return sequence_array(values) if isinstance(values, list | tuple) else np.asarray(values)
     if series.dtype.is_temporal():
         return np.asarray(series.to_native())
-    if series.dtype.is_float():
-        return series.to_numpy()
-    if series.dtype.is_integer() and series.dtype not in (nw.Int128, nw.UInt128):
+    if is_plain_number(series.dtype):
         array = series.to_numpy()
-        if not is_rounded(array):
+        if series.dtype.is_float() or not is_rounded(array):
             return array
     # NumPy's view of a dictionary array of Arrow has another category in place of a missing one.
     return exact_array(series.to_list())
+
+
+def is_plain_number(kind: Any) -> bool:
+    """Whether a type of narwhals is one of floats or of integers up to 64 bits."""
+    return kind.is_float() or (kind.is_integer() and kind not in (nw.Int128, nw.UInt128))
 
 
 def column_series(values: Any) -> nw.Series[Any] | None:

@@ -10,8 +10,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.spec import full_repr
-from ..preprocessing.category_encoding import CategoryEncoding, category_lists
-from ..preprocessing.category_recoding import category_kinds, joint_encoding, recoding_of
+from ..preprocessing.category_encoding import (
+    CategoryEncoding,
+    category_kinds,
+    category_lists,
+    joint_encoding,
+    recoding_of,
+)
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
 from ..terms.recoding import recode_ensemble, recode_one_hot

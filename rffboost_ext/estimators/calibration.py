@@ -37,7 +37,7 @@ from ..core import Loss
 from ..data.columns import is_missing
 from ..data.copies import find_copies
 from ..losses.coupling import group_codes
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.

@@ -15,9 +15,15 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_paramet
 from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
-from ..preprocessing.input_types import require_arrays
-from ..preprocessing.tables import column_values, is_table, native_table, read_table, replace_missing
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import (
+    column_values,
+    is_table,
+    native_table,
+    number_array,
+    read_table,
+    replace_missing,
+    require_arrays,
+)
 from ..utils.atomic_fit import atomic_fit
 from ..utils.migration import explain_unknown
 from ..utils.param_validation import SEED, OpenInterval, require_all

@@ -10,8 +10,8 @@ from ..boosting.callbacks import Callback, ProgressPrinter
 from ..boosting.parts import Parts
 from ..data.dataset import Dataset
 from ..persistence.checkpoint import Checkpoint
+from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
-from ..preprocessing.scaling import fit_clipping
 from ..terms import ClipAndLog
 from ..utils.param_validation import is_auto
 

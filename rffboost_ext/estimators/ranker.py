@@ -16,7 +16,7 @@ from ..data.dataset import Dataset
 from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
 from ..preprocessing.groups import label_codes
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array

@@ -7,7 +7,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .score_conversion import as_columns
 

@@ -19,8 +19,7 @@ from ..inspection.importance import defer_importances
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..preprocessing.column_statistics import mean_and_scale
-from ..preprocessing.scaling import fit_clipping
+from ..preprocessing.feature_expansion import fit_clipping, mean_and_scale
 from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require

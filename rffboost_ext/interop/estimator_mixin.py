@@ -24,7 +24,7 @@ from ..losses.validation import (
     require_multiclass,
 )
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.target_arrays import target_array
+from ..preprocessing.tables import target_array
 from ..preprocessing.targets import encode_targets, first_labels, squeeze
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array

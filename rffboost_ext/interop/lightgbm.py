@@ -13,7 +13,7 @@ from ..core import Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..losses.registry import LOSSES
-from ..preprocessing.category_recoding import sorted_codes
+from ..preprocessing.category_encoding import sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array

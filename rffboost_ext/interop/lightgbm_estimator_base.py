@@ -17,7 +17,7 @@ from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
 from ..losses.validation import response_at
 from ..preprocessing.base_margin import check_base_margin
-from ..preprocessing.target_arrays import label_array, target_array
+from ..preprocessing.tables import label_array, target_array
 from ..preprocessing.targets import encode_labels, first_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array

@@ -12,7 +12,7 @@ from ..core import Loss
 from ..estimators.ranker import require_weights_of_rows
 from ..losses.registry import LOSSES
 from ..preprocessing.groups import label_codes
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from .matrix_rows import require_groups_of_queries

@@ -13,7 +13,7 @@ from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..learners.trees.xgboost_model import model_categories, parse_model
 from ..losses.registry import LOSSES
-from ..preprocessing.category_recoding import sorted_codes
+from ..preprocessing.category_encoding import sorted_codes
 from ..utils.typing import Array
 from .attachments import attach
 from .fitted_estimator import fitted

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
 from ..losses.distributions import Distribution
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .ranked_probability import crps_of_rows
 from .registry import METRICS, NamedMetric

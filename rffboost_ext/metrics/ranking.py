@@ -9,7 +9,7 @@ import numpy as np
 from ..data.sample_weight import check_sample_weight
 from ..losses.query_ranking import ndcg_of_queries, require_constant_weight, require_relevance
 from ..preprocessing.groups import label_codes
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric

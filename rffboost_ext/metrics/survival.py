@@ -11,7 +11,7 @@ from ..data.sample_weight import check_sample_weight
 from ..kernels import compiled
 from ..losses import SurvivalLoss
 from ..preprocessing.survival_targets import SurvivalTargets
-from ..preprocessing.target_arrays import number_array
+from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..data.sample_weight import check_sample_weight
 from ..utils.typing import Array
-from .target_arrays import number_array
+from .tables import number_array
 
 
 def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:

@@ -1,4 +1,4 @@
-"""Encoding of the categories of a table as codes: one matrix of floats, in which missing values are NaN."""
+"""Categories of a table as codes: one matrix of floats, in which missing values are NaN."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ..data.columns import is_missing
+from ..terms.ensemble import Ensemble
+from ..terms.recoding import Recoding, recode_ensemble
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
 from .tables import (
     categorical_columns,
     column_names,
@@ -23,7 +27,6 @@ from .tables import (
     mixed_array,
     read_table,
 )
-from .unknown_categories import require_category_kind, require_category_precision, warn_of_unknown
 
 ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
 
@@ -195,3 +198,90 @@ def category_array(categories: list[Any]) -> Array:
         if array.tolist() == categories:
             return array
     return np.fromiter(categories, dtype=object, count=len(categories))
+
+
+def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, CategoryEncoding | None]:
+    """The ensemble in sorted codes and their encoding; the ensemble itself and None without categories.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Trees that split on the host's codes.
+    known : sequence of ndarray or None
+        The categories of each column in the order of the host's codes, None for numbers; empty if it has none.
+    """
+    if not known:
+        return ensemble, None
+    codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
+    encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
+    return recode_ensemble(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
+
+
+def joint_encoding(encodings: Sequence[CategoryEncoding]) -> CategoryEncoding:
+    """The encoding of the union of categories of several encodings, which must have the same columns and kinds."""
+    known = zip(*map(category_lists, encodings), strict=True)
+    return CategoryEncoding(tuple(None if e[0] is None else category_array(sorted(set(chain(*e)))) for e in known))
+
+
+def category_kinds(encoding: CategoryEncoding | None) -> list[str]:
+    """The kinds of categories of each column: text, numbers, both, or none; empty without an encoding."""
+    words = {True: "text", False: "numbers"}
+    known = ({isinstance(value, str) for value in entry or ()} for entry in category_lists(encoding))
+    return [" and ".join(words[kind] for kind in sorted(kinds)) or "none" for kinds in known]
+
+
+def recoding_of(old: CategoryEncoding, new: CategoryEncoding) -> Recoding:
+    """The recoding from one encoding to another that includes it."""
+    codes, sizes = {}, {}
+    for column, (known, wanted) in enumerate(zip(category_lists(old), category_lists(new), strict=True)):
+        if known is not None and wanted is not None:
+            place = {value: code for code, value in enumerate(wanted)}
+            codes[column] = np.array([place[value] for value in known], np.int64)
+            sizes[column] = len(wanted)
+    return Recoding(codes, sizes)
+
+
+def require_category_kind(column: str, values: Sequence[Any], known: Any) -> None:
+    """Raise a ValueError if all values of a column are text and a known category is a number, or vice versa."""
+    kinds = {isinstance(value, str) for value in values}
+    if kinds == {not isinstance(known, str)}:
+        words = ("numbers", "text") if isinstance(known, str) else ("text", "numbers")
+        raise ValueError(
+            f"column {column} of X must hold categories as in fit, such as {known!r}, got {values[0]!r}: "
+            f"{words[0]} where fit had {words[1]}"
+        )
+
+
+def require_category_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
+    """Raise a ValueError if a value equals a known category in single precision only, as 0.1 may do."""
+    categories = {as_float32(one): one for one in known if is_fraction(one)}
+    value = next(
+        (one for one in values if categories and is_fraction(one) and as_float32(one) in categories), None
+    )
+    if value is not None:
+        raise ValueError(
+            f"column {column} of X must hold categories as in fit, such as {categories[as_float32(value)]!r}, got "
+            f"{value!r}: they are equal in float32 only, so use the type of X in fit"
+        )
+
+
+def is_fraction(value: object) -> bool:
+    """Whether a value is a number with a fraction."""
+    if not isinstance(value, float | np.floating):
+        return False
+    number = float(value)
+    return not number.is_integer() and abs(number) < 2.0**53
+
+
+def as_float32(value: float) -> float:
+    """A number rounded to single precision."""
+    return float(np.float32(value))
+
+
+def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
+    """Warn if none of the values of several rows is a known category, as with another spelling."""
+    if len(values) > 1:
+        warn_user(
+            f"column {column} of X: none of the categories of these {len(values)} rows, such as {values[0]!r}, "
+            f"was in fit; all count as missing"
+        )

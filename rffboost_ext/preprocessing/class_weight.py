@@ -26,8 +26,8 @@ class ClassWeightCheck(Check):
         return "None, 'balanced', or a mapping of class labels to numbers > 0"
 
 
-def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array | None:
-    """The factor of each class, (K,), on the weights of its rows; None without class weights.
+def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array:
+    """The factor of each class, (K,), on the weights of its rows.
 
     Parameters
     ----------
@@ -48,8 +48,6 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     ValueError
         If a mapping has a class that does not occur and lacks one that does.
     """
-    if given is None:
-        return None
     if isinstance(given, str):
         share = np.bincount(codes, weight, len(classes))
         return share.sum() / (len(classes) * share)

@@ -18,8 +18,7 @@ from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
-from .input_types import require_arrays
-from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table
+from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table, require_arrays
 
 # Infinities are found by missing_columns, in a pass that is needed anyway.
 NO_FINITE_CHECK = {"ensure_all_finite": False}
@@ -80,8 +79,8 @@ class FeatureEncoder(BaseEstimator):
     @property
     def columns(self) -> dict[str, Any]:
         """``n_features_in_`` and, if there are names, ``feature_names_in_``."""
-        known = "feature_names_in_", "n_features_in_"
-        return {name: getattr(self, name) for name in known if hasattr(self, name)}
+        found = {} if self.names is None else {"feature_names_in_": self.names}
+        return found | {"n_features_in_": self.n_features_in_}
 
     def fit_rows(
         self,
@@ -109,20 +108,11 @@ class FeatureEncoder(BaseEstimator):
         -------
         X, y, weight : ndarray of shape (m, d), (m,) or (m, C), (m,)
         """
-        require_arrays(X=X, y=y, sample_weight=sample_weight)
-        X = read_table(X)
-        self.categories = self._categories_of(X)
-        X, y, missing = self._checked_rows(X, y, True, multi_output, infinite)
-        n_given = len(X)
-        X, y, weight = with_positive_weight(X, y, sample_weight)
-        if len(X) < n_given:
-            missing &= missing_columns(X)
-            if self.categories is not None:
-                self.categories, X = self.categories.drop_unused(X)
+        X, y, weight, missing = self._rows(X, y, sample_weight, multi_output, infinite, reset=True)
         if self.categories is not None and categories is not None and categories.includes(self.categories):
             self.categories, X = categories, categories.recode(X, self.categories)
         self.missing_columns, self.imputes_missing = missing, self.missing == "auto"
-        return in_double_if_any(X, missing), y, weight
+        return X, y, weight
 
     def transform_rows(
         self,
@@ -134,13 +124,9 @@ class FeatureEncoder(BaseEstimator):
         infinite: bool = False,
     ) -> tuple[Array, Array, Array]:
         """Rows of positive weight of a table with the columns of fit, for a further fit."""
-        require_arrays(X=X, y=y, sample_weight=sample_weight)
-        X, y, missing = self._checked_rows(read_table(X), y, False, multi_output, infinite)
-        n_given = len(X)
-        X, y, weight = with_positive_weight(X, y, sample_weight)
-        missing = missing & missing_columns(X) if len(X) < n_given else missing
+        X, y, weight, missing = self._rows(X, y, sample_weight, multi_output, infinite, reset=False)
         self._require_known(missing)
-        return in_double_if_any(X, missing), y, weight
+        return X, y, weight
 
     def fit_expansion(self, X: Array, weight: Array) -> None:
         """Learn how missing values are imputed and categories encoded for learners, from rows of fit."""
@@ -185,22 +171,32 @@ class FeatureEncoder(BaseEstimator):
     def _categories_of(self, X: Any) -> CategoryEncoding | None:
         """The categories of the table of a fit."""
         given = self.categorical_features
-        if not is_table(X):
-            if given is None or (isinstance(given, str) and given == "from_dtype"):
-                return None
-            X = mixed_array(X)
-        return fit_category_encoding(self.owner, given, X)
+        is_default = given is None or (isinstance(given, str) and given == "from_dtype")
+        if is_default and not is_table(X):
+            return None
+        return fit_category_encoding(self.owner, given, X if is_table(X) else mixed_array(X))
 
-    def _checked_rows(
-        self, X: Any, y: Any, reset: bool, multi_output: bool, infinite: bool
-    ) -> tuple[Array, Array, Array]:
-        """X as a matrix, y, and which columns have missing values."""
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, multi_output: bool, infinite: bool, reset: bool
+    ) -> tuple[Array, Array, Array, Array]:
+        """X, y and weights of the rows of positive weight, and which columns have missing values."""
+        require_arrays(X=X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError(f"{self.owner} requires y to be passed, but the target y is None")
+        X = read_table(X)
+        if reset:
+            self.categories = self._categories_of(X)
         # scikit-learn's check refuses infinite targets.
         finite = np.where(np.isinf(y), 0.0, y) if infinite else y
         (X, checked), missing = self._checked(X, finite, reset=reset, multi_output=multi_output)
-        return X, y if infinite else checked, missing
+        n_given, y = len(X), y if infinite else checked
+        X, y, weight = with_positive_weight(X, y, sample_weight)
+        if len(X) < n_given:
+            missing = missing & missing_columns(X)
+            if reset and self.categories is not None:
+                self.categories, X = self.categories.drop_unused(X)
+        # Imputed values would be rounded to float32.
+        return X.astype(np.float64, copy=False) if missing.any() else X, y, weight, missing
 
     def _checked(self, X: Any, *y: Any, reset: bool, **options: Any) -> tuple[Any, Array]:
         """X as a matrix, or X and y, checked by scikit-learn; and which columns have missing values."""
@@ -223,8 +219,6 @@ class FeatureEncoder(BaseEstimator):
             checked.__dict__.update(self.columns)
         result = validate_data(checked, *arrays, reset=reset, **options)
         if reset:
-            for name in self.columns:
-                delattr(self, name)
             self.__dict__.update(vars(checked))
         return result
 
@@ -266,11 +260,6 @@ def missing_columns(X: Array) -> Array:
 def lacks_scores(ensemble: Ensemble, row: Array, missing: Array) -> bool:
     """Whether an ensemble has no score at a row (1, d) with missing values in some columns, (d,)."""
     return bool(np.isnan(ensemble.raw(np.where(missing, np.nan, row))).any())
-
-
-def in_double_if_any(X: Array, missing: Array) -> Array:
-    """Rows of a fit, in float64 if some are `missing`, (d,): imputed values would be rounded to float32."""
-    return X.astype(np.float64, copy=False) if missing.any() else X
 
 
 def restored_encoder(owner: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> FeatureEncoder:

@@ -16,8 +16,7 @@ from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.typing import Array
-from .column_statistics import skewness
-from .scaling import fit_scaling
+from .feature_expansion import fit_scaling, skewness
 
 # Log scales in multiples of a feature's mean distance from the end at which the logarithm starts, the mildest
 # first. The strong ones are tried in addition to the mild ones.

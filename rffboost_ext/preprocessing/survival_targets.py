@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from ..utils.typing import Array
-from .target_arrays import number_array
+from .tables import number_array
 from .targets import RealTargets
 
 ADVICE = "such as sksurv.util.Surv.from_arrays(event, time) makes"

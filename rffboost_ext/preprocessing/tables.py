@@ -1,8 +1,11 @@
-"""Columns of tables (pandas, polars, Arrow and others that narwhals reads) and of arrays."""
+"""Columns of tables and arrays, targets in any container, and errors for other kinds of data."""
 
 from __future__ import annotations
 
+import numbers
+import os
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,22 +13,39 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from sklearn.utils.validation import check_array
 
-from ..data.columns import ADVICE_FOR_TIMES, REAL_KINDS, column_array, column_series, is_missing, real_numbers
+from ..data.columns import (
+    ADVICE_FOR_TIMES,
+    EXACT_INTEGERS,
+    REAL_KINDS,
+    column_array,
+    column_series,
+    exact_array,
+    is_missing,
+    is_plain_number,
+    real_numbers,
+)
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
-# Types of whole tables that narwhals converts to numbers, nulls to NaN, faster than column by column.
-NUMERIC_TYPES = {
-    nw.Float64,
-    nw.Float32,
-    nw.Int64,
-    nw.Int32,
-    nw.Int16,
-    nw.Int8,
-    nw.UInt64,
-    nw.UInt32,
-    nw.UInt16,
-    nw.UInt8,
+# What to pass instead of objects of other packages; {name} stands for the argument.
+INSTEAD = {
+    "duckdb.DuckDBPyRelation": "{name}.df(), {name}.pl() or {name}.to_arrow_table()",
+    "pyspark.DataFrame": "{name}.toPandas(), if need be of {name}.sample(...)",
+    "polars.LazyFrame": "{name}.collect()",
+    "ibis.Table": "{name}.to_pandas()",
+    "datasets.Dataset": "{name}.to_pandas()",
+    "h2o.H2OFrame": "{name}.as_data_frame()",
+    "pyarrow.RecordBatchReader": "{name}.read_all()",
+    "xgboost.DMatrix": "the array or table that it was made of",
+    "lightgbm.Dataset": "the array or table that it was made of",
+    "catboost.Pool": "the array or table that it was made of",
+}
+# The same for arrays that NumPy converts if they are in main memory and need no gradient.
+ON_DEVICES = {
+    "torch.Tensor": "{name}.detach().cpu().numpy()",
+    "cupy.ndarray": "{name}.get()",
+    "cudf.DataFrame": "{name}.to_pandas()",
+    "cudf.Series": "{name}.to_pandas()",
 }
 
 
@@ -154,7 +174,8 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
         kinds = getattr(native, "dtypes", [None])
         if all(isinstance(kind, np.dtype) and kind.kind in REAL_KINDS for kind in kinds):
             return native
-        if X.columns and NUMERIC_TYPES.issuperset(map(type, X.schema.values())):
+        # narwhals converts nulls to NaN, faster than column by column.
+        if X.columns and all(map(is_plain_number, X.schema.values())):
             return X.to_numpy()
     else:
         array = np.asarray(X)
@@ -174,11 +195,122 @@ def replace_missing(values: Array) -> Array:
     return np.array(entries, dtype=object).reshape(values.shape)
 
 
-def require_unmasked(**arrays: Any) -> None:
-    """Raise a ValueError that names an array with masked entries: the values below the mask would be used."""
+def require_arrays(**arrays: Any) -> None:
+    """Raise a TypeError for an argument that is no array or table, and a ValueError for one with masked entries.
+
+    Messages name the argument and say what to pass instead.
+    """
     for name, values in arrays.items():
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             raise ValueError(
                 f"{name} must not be masked, got {np.ma.count_masked(values)} masked values; missing values of "
                 f"features are NaN: X.filled(np.nan)"
             )
+        structured = isinstance(values, np.ndarray) and values.dtype.names
+        if values is None or (isinstance(values, np.ndarray | list | tuple | numbers.Number) and not structured):
+            continue
+        advice = replacement(values)
+        if advice is not None:
+            kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}".removeprefix("builtins.")
+            raise TypeError(
+                f"{name} must be a dense array or a table, got {kind}: pass {advice.format(name=name)}"
+            )
+
+
+def replacement(values: Any) -> str | None:
+    """What to pass instead of an object that is no array or table; None for one that is."""
+    from scipy.sparse import issparse
+
+    names = [f"{cls.__module__.partition('.')[0].lstrip('_')}.{cls.__name__}" for cls in type(values).__mro__]
+    known = next((INSTEAD[name] for name in names if name in INSTEAD), None)
+    on_device = next((ON_DEVICES[name] for name in names if name in ON_DEVICES), None)
+    if issparse(values):
+        return sparse_replacement(values.shape)
+    if known is not None or (on_device is not None and not is_convertible(values)):
+        return known or on_device
+    if isinstance(values, str | bytes | os.PathLike):
+        return "the table of a file, such as pandas.read_csv(path)"
+    if isinstance(values, Mapping):
+        return "pandas.DataFrame({name})"
+    if isinstance(values, Iterator):
+        return "list({name})"
+    kinds = getattr(values, "dtypes", ()) if hasattr(type(values), "columns") else ()
+    if any(str(kind).startswith("Sparse") for kind in kinds):
+        return "{name}.sparse.to_dense()"
+    if isinstance(values, np.ndarray) and values.dtype.names:
+        return "pandas.DataFrame({name})"
+    known_as_array = any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
+    return None if known_as_array else "numpy.asarray of its values"
+
+
+def sparse_replacement(shape: tuple[int, ...]) -> str:
+    """What to pass instead of a sparse matrix."""
+    if np.prod(shape, dtype=np.float64) <= max(shape):
+        return "{name}.toarray().ravel() instead of a sparse vector"
+    megabytes = np.prod(shape, dtype=np.float64) * 8 / 1e6
+    return (
+        f"{{name}}.toarray(), which takes {megabytes:,.1f} MB, or a few columns of "
+        f"sklearn.decomposition.TruncatedSVD; XGBoost and LightGBM take a sparse matrix as it is"
+    )
+
+
+def is_convertible(values: Any) -> bool:
+    """Whether NumPy can convert an array of another package."""
+    try:
+        np.asarray(values)
+    except (TypeError, RuntimeError):
+        return False
+    return True
+
+
+def target_array(y: Any, name: str = "y") -> Array:
+    """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
+    require_arrays(**{name: y})
+    y = read_table(y, name)
+    if is_table(y):
+        return np.column_stack([column_array(get_column(y, column)) for column in range(y.shape[1])])
+    try:
+        return column_array(y)
+    except ValueError as error:
+        raise ValueError(f"{name} must have shape (n,) or (n, C), got rows of several shapes: {error}") from error
+
+
+def label_array(y: Any) -> Array:
+    """Labels of any container as an array; a ValueError if one is missing: None, NaN, NaT or pandas' NA."""
+    labels = target_array(y)
+    if labels.dtype.kind == "c":
+        raise ValueError("y must hold labels, got complex numbers: Complex data not supported")
+    if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
+        return labels
+    found = labels.ravel()
+    missing = np.array(list(map(is_missing, found)), dtype=bool) if found.dtype == object else found != found
+    if missing.any():
+        place = int(missing.argmax())
+        raise ValueError(f"y must hold labels, got {found[place]!r} as entry {place}, a missing value")
+    return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
+
+
+def number_array(y: Any, name: str = "y") -> Array:
+    """Targets of any container as an array of real numbers; an error names the first that is none, or missing."""
+    y = target_array(y, name)
+    if y.ndim not in (1, 2):
+        return y
+    columns = [real_numbers(column, f"{name} must be real numbers") for column in y.reshape(len(y), -1).T]
+    if len(columns) > 1:
+        for column in columns:
+            require_distinct(column, name)
+    return np.stack(columns, axis=-1).reshape(y.shape) if columns else y
+
+
+def require_distinct(column: Array, name: str) -> None:
+    """Raise a ValueError if integers, such as codes of groups, become equal in double precision."""
+    if column.dtype.kind not in "iu" or (column.max() <= EXACT_INTEGERS and column.min() >= -EXACT_INTEGERS):
+        return
+    codes = np.unique(column)
+    rounded = codes.astype(np.float64)
+    if (rounded[1:] == rounded[:-1]).any():
+        place = int((rounded[1:] == rounded[:-1]).argmax())
+        raise ValueError(
+            f"{name} must hold integers that differ in double precision, got {codes[place]} and "
+            f"{codes[place + 1]}: number codes from 0, as np.unique(codes, return_inverse=True) does"
+        )

@@ -14,7 +14,7 @@ from ..core import Loss
 from ..data.sample_weight import require_precise
 from ..utils.typing import Array
 from .class_weight import class_factors
-from .target_arrays import label_array, number_array
+from .tables import label_array, number_array
 
 # Integer labels within a range of this length are counted rather than sorted.
 MAX_COUNTED_RANGE = 1024
@@ -41,15 +41,15 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
 def require_text(labels: list[Any]) -> None:
     """Raise a TypeError unless labels that are Python objects, not numbers or truth values, are text."""
     kinds = {type(label): label for label in labels}
-    if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
+    others = [kind for kind in kinds if not issubclass(kind, str)]
+    if others and len(others) < len(kinds):
         names = sorted(kind.__name__ for kind in kinds)
         raise TypeError(f"y must hold labels of one type, got {' and '.join(names)}")
-    for kind, label in kinds.items():
-        if not issubclass(kind, str):
-            raise TypeError(
-                f"y must hold labels that are text, truth values, or numbers of a type of NumPy, got "
-                f"{label!r:.60}, of type {kind.__name__}"
-            )
+    if others:
+        raise TypeError(
+            f"y must hold labels that are text, truth values, or numbers of a type of NumPy, got "
+            f"{kinds[others[0]]!r:.60}, of type {others[0].__name__}"
+        )
 
 
 def codes_of_labels(classes: Array, y: Array) -> Array:
@@ -124,19 +124,17 @@ class TargetEncoder(ABC):
         Whether targets may be infinite.
     classes : ndarray or None
         Class labels; None in regression.
+    n_classes : int or None
+        Number of classes; None in regression, and if a row may have any number of labels.
     """
 
     multi_output = False
     infinite = False
     classes: Array | None = None
+    n_classes: int | None = None
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
-
-    @property
-    def n_classes(self) -> int | None:
-        """Number of classes; None in regression."""
-        return None if self.classes is None else len(self.classes)
 
     def columns(self, y: Any) -> Any:
         """Plain columns of a container that only these targets know; others are returned as they are."""
@@ -182,13 +180,15 @@ class LabelEncoder(TargetEncoder):
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         self.classes, codes = encode_labels(y)
-        if len(self.classes) < 2:
+        self.n_classes = len(self.classes)
+        if self.n_classes < 2:
             raise ValueError(
                 f"{self.owner}: y must have at least 2 classes, got one class: {self.classes.tolist()[0]!r}. "
                 f"Splits with stratify=y keep rare classes; rows of weight 0 do not count. scikit-learn's "
                 f"DummyClassifier predicts a constant class, and its IsolationForest finds rows unlike the others"
             )
-        self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
+        if self.class_weight is not None:
+            self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
         targets = codes.astype(np.float64)[:, None]
         return targets, self.reweight(targets, weight)
 
@@ -223,11 +223,6 @@ class IndicatorEncoder(TargetEncoder):
 
     multi_output = True
     classes: Array
-
-    @property
-    def n_classes(self) -> int | None:
-        """None: a row may have any number of labels."""
-        return None
 
     def read(self, y: Any) -> Array:
         return label_array(y)

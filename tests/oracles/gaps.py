@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-# As in preprocessing.imputation: how far correlations are drawn towards 0, how often gaps are filled anew, and how
-# many rows per column count for little.
+# As in feature_expansion: the shrinkage of correlations, the number of regressions, and the rows per column that
+# count for little.
 TOWARDS_0, SWEEPS, FEW = 0.1, 2, 2.0
 
 

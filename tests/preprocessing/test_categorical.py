@@ -22,8 +22,7 @@ from rffboost_ext import (
     load_model,
 )
 from rffboost_ext.preprocessing.category_encoding import category_lists
-from rffboost_ext.preprocessing.feature_expansion import MAX_ONE_HOT, one_hot
-from rffboost_ext.preprocessing.scaling import INDICATOR_SCALE
+from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Expanded, ImputeAndEncode
 
 from ..cases import make_estimator

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostRegressor
-from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
-from rffboost_ext.preprocessing.category_recoding import joint_encoding
+from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding, joint_encoding
 
 from ..tables import COLUMNS, TABLE, Y, by_hand, classifier
 

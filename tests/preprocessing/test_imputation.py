@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
-from rffboost_ext.preprocessing.feature_expansion import fit_feature_expansion
-from rffboost_ext.preprocessing.imputation import MAX_COLUMNS, MAX_ROWS, imputation_regressions
+from rffboost_ext.preprocessing.feature_expansion import (
+    MAX_REGRESSION_COLUMNS,
+    MAX_REGRESSION_ROWS,
+    fit_feature_expansion,
+    imputation_regressions,
+)
 from rffboost_ext.terms import Expanded, ImputeAndEncode
 from rffboost_ext.terms.validation import check_term
 
@@ -71,7 +75,7 @@ def test_where_there_is_nothing_to_predict():
     ones = np.ones(len(X))
     assert imputation_regressions(WHOLE, ones, WHOLE.mean(axis=0)) == ()
     assert expansion(X[:, :1]).regressions == ()
-    wide = gapped(RNG.standard_normal((30, MAX_COLUMNS + 1)))
+    wide = gapped(RNG.standard_normal((30, MAX_REGRESSION_COLUMNS + 1)))
     assert expansion(wide).regressions == ()
     assert len(expansion(wide[:, 1:]).regressions) == 2
     assert expansion(WHOLE, imputes_new=True).regressions == ()
@@ -86,7 +90,7 @@ def test_columns_without_values_or_of_one_value():
 
 
 def test_many_rows_are_learned_from_some_of_them():
-    long, fill = np.tile(X, (2 * MAX_ROWS // len(X), 1)), np.nanmean(X, axis=0)
+    long, fill = np.tile(X, (2 * MAX_REGRESSION_ROWS // len(X), 1)), np.nanmean(X, axis=0)
     weight = RNG.uniform(0.5, 2.0, len(long))
     found, wanted = (
         imputation_regressions(long, weight, fill),

@@ -11,7 +11,7 @@ import scipy.sparse
 import xgboost
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.preprocessing.input_types import INSTEAD, ON_DEVICES
+from rffboost_ext.preprocessing.tables import INSTEAD, ON_DEVICES
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = (X[:, 0] > 0.0).astype(int)

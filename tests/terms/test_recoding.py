@@ -10,8 +10,7 @@ from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.preprocessing.category_recoding import joint_encoding, recoding_of
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, joint_encoding, recoding_of
 from rffboost_ext.terms.recoding import Recoding, recode, recode_ensemble
 
 LETTERS = np.array(list("abcdefghij"))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...core import Round
 from ...learners.design import Design
 from ...losses import SquaredError
-from ...preprocessing.column_statistics import mean_and_scale
+from ...preprocessing.feature_expansion import mean_and_scale
 from ...utils.atomic_fit import atomic_fit
 from ...utils.param_validation import BOOL, POSITIVE, SEED, Check, Instance, OneOf, require_all
 from ...utils.typing import Array
