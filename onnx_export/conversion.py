@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Ensemble, Term
-from rffboost_ext.terms import ClipAndLog, Standardized
+from rffboost_ext.terms import ClipAndLog
 from rffboost_ext.utils.typing import Array
 
-from .graph import BOOL, FLOAT32, FLOAT64, ConversionError, Graph
+from .graph import BOOL, FLOAT32, ConversionError, Graph
 
 FOLDABLE = 1.0
 """A center that shifts every phase by at most this is folded into the phases."""
@@ -103,15 +103,6 @@ def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
     curve = graph.node("Mul", curve, graph.constant(bend, "bend"))
     straight = graph.node("Mul", x, graph.constant(np.where(is_bent, 0.0, 1.0), "straight"))
     return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
-
-
-@convert_term.register
-def _(term: Standardized, graph: Graph, x: str) -> str:
-    # In float64 for any type of graph: trees need the exact numbers of Python, and float32 loses digits for large
-    # means.
-    x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(term.center, "center", FLOAT64))
-    x = graph.node("Div", x, graph.constant(term.scale, "scale", FLOAT64))
-    return convert_in_scope(term.term, graph, graph.cast(x, graph.dtype), "inner")
 
 
 def center_and_bias(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:

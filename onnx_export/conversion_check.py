@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Term
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import FeatureMap, Mapped
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_ensemble
@@ -71,8 +71,9 @@ def random_rows(source: ExportSource) -> Array:
     width = source.n_features if source.n_step_columns is None else source.n_step_columns
     rng, center, scale = np.random.default_rng(0), np.zeros(width), np.ones(width)
     for term in source.ensemble.terms:
-        if isinstance(term, Standardized):
-            center, scale = term.center, term.scale
+        columns = term.feature_map if isinstance(term, Mapped) else FeatureMap()
+        if columns.expansion is None and columns.center is not None and columns.scale is not None:
+            center, scale = columns.center, columns.scale
     rows = center + scale * rng.standard_normal((ROWS, width))
     for column, categories in enumerate(() if source.encoding is None else source.encoding.categories):
         if categories is not None:

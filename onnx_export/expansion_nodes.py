@@ -7,36 +7,46 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rffboost_ext import Cosines, Trees
-from rffboost_ext.terms import Expanded, ImputeAndEncode, SymmetricTrees
+from rffboost_ext import Cosines, Term, Trees
+from rffboost_ext.terms import ImputeAndEncode, Mapped, SymmetricTrees
 from rffboost_ext.utils.typing import Array
 
 from .conversion import center_and_bias, convert_in_scope, convert_term
-from .graph import BOOL, INT64, Graph
+from .graph import BOOL, FLOAT64, INT64, Graph
 
 AnyTrees = TypeVar("AnyTrees", Trees, SymmetricTrees)
 
 
 @convert_term.register
-def _(term: Expanded, graph: Graph, x: str) -> str:
-    term, origin = relative_to_center(term, graph.dtype)
-    return convert_in_scope(term.term, graph, expansion_columns(term.expansion, graph, x, origin), "inner")
+def _(term: Mapped, graph: Graph, x: str) -> str:
+    inner, expansion, origin = relative_to_center(term, graph.dtype)
+    if expansion is not None:
+        x = expansion_columns(expansion, graph, x, origin)
+    center, scale = term.feature_map.center, term.feature_map.scale
+    if center is not None and scale is not None:
+        # In float64 for any type of graph: trees need the exact numbers of Python, and float32 loses digits for
+        # large means.
+        x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(center, "center", FLOAT64))
+        x = graph.cast(graph.node("Div", x, graph.constant(scale, "scale", FLOAT64)), graph.dtype)
+    return convert_in_scope(inner, graph, x, "inner")
 
 
-def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
-    """The same term with numbers relative to an origin (p,), if the center of its cosines is not folded.
+def relative_to_center(term: Mapped, dtype: np.dtype[Any]) -> tuple[Term, ImputeAndEncode | None, Array | None]:
+    """The inner term and the expansion with numbers relative to an origin (p,), if its center is not folded.
 
     Imputed values are then as precise as centered features in float32.
     """
-    cosines, expansion = term.term, term.expansion
-    if not isinstance(cosines, Cosines) or cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
-        return term, None
+    cosines, expansion = term.term, term.feature_map.expansion
+    if expansion is None or term.feature_map.scale is not None or not isinstance(cosines, Cosines):
+        return cosines, expansion, None
+    if cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
+        return cosines, expansion, None
     p = len(expansion.numeric)
     origin = cosines.center[:p].astype(dtype).astype(np.float64)
     shift = np.append(origin, np.zeros(expansion.n_expanded - p))
     clipping = None if cosines.clipping is None else cosines.clipping.translate(-shift)
     near = replace(expansion, means=expansion.means - origin)
-    return Expanded(replace(cosines, center=cosines.center - shift, clipping=clipping), near), origin
+    return replace(cosines, center=cosines.center - shift, clipping=clipping), near, origin
 
 
 def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.typing import Array
 
 from .thresholds import with_thresholds_before
@@ -125,4 +125,4 @@ def behind_scaling(term: Term, scaling: Scaling, width: int, dtype: str) -> Term
     standard = [operation for operation, _ in scaling] in ([np.subtract], [np.divide], [np.subtract, np.divide])
     if type(term) is Trees and not (standard and dtype == "float64"):
         return with_thresholds_before(term, scaling, np.dtype("float64" if dtype == "float64" else "float32"))
-    return Standardized(term, center, scale)
+    return FeatureMap(center=center, scale=scale).around(term)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import Expanded, Standardized
+from rffboost_ext.terms import Mapped
 from rffboost_ext.utils.typing import Array
 
 from .source import ExportSource
@@ -53,15 +53,10 @@ def _(term: Trees, X: Array, eps: float) -> float:
 
 
 @rounding_error.register
-def _(term: Standardized, X: Array, eps: float) -> float:
-    return rounding_error(term.term, (X - term.center) / term.scale, eps)
-
-
-@rounding_error.register
-def _(term: Expanded, X: Array, eps: float) -> float:
-    seen, inner = term.expansion(X), term.term
+def _(term: Mapped, X: Array, eps: float) -> float:
+    seen, inner, expansion = term.feature_map(X), term.term, term.feature_map.expansion
     bound = rounding_error(inner, seen, eps)
-    if not term.expansion.regressions or not isinstance(inner, Cosines):
+    if expansion is None or not expansion.regressions or not isinstance(inner, Cosines):
         return bound
     # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
     return bound + rounding_error(replace(inner, center=None), seen, EPS["float64"])
@@ -145,7 +140,7 @@ def tolerance_text(source: ExportSource, dtype: str) -> str:
 
 def tolerance_parts(term: Term, eps: float) -> list[str]:
     """The contribution of a term to the tolerance, as text."""
-    if isinstance(term, Standardized | Expanded):
+    if isinstance(term, Mapped):
         return tolerance_parts(term.term, eps)
     if isinstance(term, Cosines):
         sums = f"{eps * np.sqrt(len(term.phase)):.3g} max|f|"

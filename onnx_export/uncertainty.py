@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import ConformalRegressor, Cosines, Ensemble, Link, RFFBoostQuantileRegressor, Term, Trees
 from rffboost_ext.losses import IdentityLink
-from rffboost_ext.terms import Expanded, Standardized
-from rffboost_ext.terms.gradients import gradient
+from rffboost_ext.terms import Mapped
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_in_scope, convert_term
@@ -58,6 +57,9 @@ class OutputProjection(Term):
     def family(self) -> Hashable:
         return OutputProjection, self.term.family, self.matrix.tobytes()
 
+    def gradient(self, X: Array) -> Array:
+        return np.asarray(np.einsum("ncd,cq->nqd", self.term.gradient(X), self.matrix))
+
 
 @singledispatch
 def project_outputs(term: Term, matrix: Array) -> Term:
@@ -79,13 +81,8 @@ def _(term: Trees, matrix: Array) -> Term:
 
 
 @project_outputs.register
-def _(term: Standardized | Expanded, matrix: Array) -> Term:
+def _(term: Mapped, matrix: Array) -> Term:
     return replace(term, term=project_outputs(term.term, matrix))
-
-
-@gradient.register
-def _(term: OutputProjection, X: Array) -> Array:
-    return np.asarray(np.einsum("ncd,cq->nqd", gradient(term.term, X), term.matrix))
 
 
 @convert_term.register

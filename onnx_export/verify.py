@@ -15,7 +15,6 @@ from onnx.reference import ReferenceEvaluator
 from rffboost_ext import Ensemble, SymmetricTrees, Term, Trees
 from rffboost_ext.preprocessing.base_margin import check_base_margin
 from rffboost_ext.terms import LinearTrees
-from rffboost_ext.terms.gradients import gradient
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
@@ -192,7 +191,7 @@ def change_within_leaves(term: Term, found: Array, wanted: Array) -> Array:
     """How far outputs move with `found` for `wanted`, (n, C); for linear leaves a bound if rows keep theirs."""
     if not isinstance(innermost(term), LinearTrees | SymmetricTrees):
         return term(found) - term(wanted)
-    slopes = np.maximum(*(np.abs(gradient(term, features)) for features in (found, wanted)))
+    slopes = np.maximum(*(np.abs(term.gradient(features)) for features in (found, wanted)))
     return np.asarray(np.einsum("ncd,nd->nc", slopes, np.nan_to_num(np.abs(found - wanted))))
 
 

@@ -19,7 +19,6 @@ from ..preprocessing.category_encoding import (
 )
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
-from ..terms.recoding import recode_ensemble, recode_one_hot
 from ..utils.estimator_names import one_of
 from .base import BaseRFFBoost
 from .composition import compose
@@ -104,9 +103,9 @@ def recode_model(model: E, categories: CategoryEncoding) -> E:
     assert encoder.categories is not None
     assert encoder.expansion is not None
     recoding = recoding_of(encoder.categories, categories)
-    encoder.categories, encoder.expansion = categories, recode_one_hot(encoder.expansion, recoding)
+    encoder.categories, encoder.expansion = categories, encoder.expansion.recoded(recoding)
     importances = getattr(model, "feature_importances_", None)
-    return model.with_ensemble(recode_ensemble(model.ensemble_, recoding), importances, encoder)
+    return model.with_ensemble(model.ensemble_.recoded(recoding), importances, encoder)
 
 
 def average_quantile_models(models: Sequence[Any]) -> Any:

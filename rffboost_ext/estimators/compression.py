@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Term
-from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode
+from ..terms import ClipAndLog, Cosines, FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.estimator_names import one_of
 from ..utils.matching_pursuit import matching_pursuit
@@ -104,22 +104,16 @@ class CosineGroup:
     ----------
     cosines : list of Cosines
         One term for each range of the features.
-    expansion : ImputeAndEncode, optional
-        Imputation and encoding of X for these columns.
+    columns : FeatureMap
+        The columns of X, imputed and encoded.
     """
 
     cosines: list[Cosines]
-    expansion: ImputeAndEncode | None
-
-    def columns(self, X: Array) -> Array:
-        """The columns (n, e) on which the cosines act, of X (n, d)."""
-        return X if self.expansion is None else self.expansion(X)
+    columns: FeatureMap
 
     def terms(self) -> list[Term]:
         """The cosines as terms that act on X."""
-        if self.expansion is None:
-            return list(self.cosines)
-        return [Expanded(one, self.expansion) for one in self.cosines]
+        return [self.columns.around(one) for one in self.cosines]
 
     def __len__(self) -> int:
         """The number of frequencies other than 0."""
@@ -147,13 +141,14 @@ def group_cosines(terms: Iterable[Term]) -> tuple[list[CosineGroup], list[Term]]
     groups: dict[Hashable, CosineGroup] = {}
     others = []
     for term in terms:
-        inner, expansion = (term.term, term.expansion) if isinstance(term, Expanded) else (term, None)
-        # A derived type may be another function.
-        if type(inner) is Cosines:
-            key = None if expansion is None else expansion.key, log_scale_key(inner)
-            groups.setdefault(key, CosineGroup([], expansion)).cosines.append(inner)
-        else:
+        found = Cosines.within(term)
+        if found is None:
             others.append(term)
+        else:
+            cosines, columns = found
+            groups.setdefault((columns.key, log_scale_key(cosines)), CosineGroup([], columns)).cosines.append(
+                cosines
+            )
     return list(groups.values()), others
 
 

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from ..core import Loss
 from ..inspection.importance import DeferredImportances
 from ..learners.stored_state import check_learner_state
-from ..persistence import parts
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
@@ -85,6 +84,7 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
     if isinstance(rows := fitted.get("_importances"), DeferredImportances):
         # A file holds no training rows.
         fitted["_importances"] = rows.of(fitted["ensemble_"])
+    fitted["_loss_given"] = warm_start.loss.replace("LabelRegression(", "Signed(")
     fitted["_scores"] = None if warm_start.data_key is None else (warm_start.data_key, warm_start.raw)
     names = [name for name in ORDER if name in fitted]
     return state | {"fitted": {name: fitted[name] for name in dict.fromkeys([*names, *fitted])}}
@@ -113,6 +113,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
     columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
     warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
+    warm_start["loss"] = warm_start.get("loss", "").replace("Signed(", "LabelRegression(")
     warm_start["data_key"], warm_start["raw"] = fitted.pop("_scores", None) or (None, None)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
     built.encoder_ = restored_encoder(cls.__name__, model.get_params(deep=False), columns)
@@ -120,8 +121,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     n_features = built.n_features_in_ if expansion is None else expansion.n_expanded
     check_learner_state(warm_start.get("learner_state", {}), n_features, n_outputs)
     built.resume_from(WarmStart(**warm_start))
-    for term in built.ensemble_.terms:
-        parts.require_features(term, built.n_features_in_)
+    built.ensemble_.check(built.n_features_in_)
     return built
 
 
@@ -137,7 +137,7 @@ def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
 
 
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:
-    """The fitted attributes about columns that are wrong."""
+    """The fitted attributes about columns that are wrong; files of earlier versions have none of them."""
     coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
     d, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
     is_right = {

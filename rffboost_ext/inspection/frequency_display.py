@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Term
-from ..terms import Cosines, Expanded
+from ..terms import Cosines, FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from . import plot_style as style
@@ -130,42 +129,37 @@ class FrequencyDisplay:
 
 def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
     """Distinct nonzero frequencies (M, d), amplitudes over all outputs (M,), and first rounds (M,), from 1."""
-    found: dict[Hashable, list[tuple[int, Term, float]]] = {}
+    found: dict[Hashable, tuple[FeatureMap, list[tuple[int, Cosines]]]] = {}
     for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
-        if isinstance(without_expansion(term), Cosines):
-            found.setdefault(term.family, []).append((t, term, length))
-    parts = [merge_frequencies(rounds) for rounds in found.values()]
+        if (pair := Cosines.within(term)) is not None:
+            found.setdefault(term.family, (pair[1], []))[1].append((t, pair[0].scaled(length)))
+    parts = [merge_frequencies(columns, rounds) for columns, rounds in found.values()]
     if not any(len(omega) for omega, _, _ in parts):
         raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
     omega, amplitude, round = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return omega, amplitude, round
 
 
-def merge_frequencies(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
-    """Frequencies, amplitudes and first rounds of (round, term, length) of one family."""
-    terms = [without_expansion(term).scaled(length).centered(None) for _, term, length in rounds]
+def merge_frequencies(columns: FeatureMap, rounds: Sequence[tuple[int, Cosines]]) -> tuple[Array, Array, Array]:
+    """Frequencies, amplitudes and first rounds of the cosines of several rounds, on the same columns."""
+    terms = [term.centered(None) for _, term in rounds]
     omega = np.concatenate([term.frequencies for term in terms])
     weights = np.hstack([term.cos_sin_weights for term in terms])
-    round = np.repeat([t for t, _, _ in rounds], [len(term.omega) for term in terms])
+    round = np.repeat([t for t, _ in rounds], [len(term.omega) for term in terms])
     distinct, first, inverse = np.unique(omega, axis=0, return_index=True, return_inverse=True)
     sums = np.zeros((len(distinct), 2, weights.shape[2]))
     np.add.at(sums, inverse.ravel(), weights.swapaxes(0, 1))
     order = np.argsort(first)
     order = order[distinct[order].any(axis=1)]
-    omega = to_original_columns(distinct[order], rounds[0][1])
-    return omega, np.linalg.norm(sums, axis=(1, 2))[order], round[first[order]]
+    amplitude = np.linalg.norm(sums, axis=(1, 2))[order]
+    return to_original_columns(distinct[order], columns), amplitude, round[first[order]]
 
 
-def without_expansion(term: Term) -> Any:
-    """The term, or the inner term of an :class:`Expanded`."""
-    return term.term if isinstance(term, Expanded) else term
-
-
-def to_original_columns(omega: Array, term: Term) -> Array:
-    """Frequencies in the columns of X, 0 for categorical ones, from those in the columns of a term."""
-    if not isinstance(term, Expanded):
+def to_original_columns(omega: Array, columns: FeatureMap) -> Array:
+    """Frequencies in the columns of X, 0 for categorical ones, from those in imputed and encoded columns."""
+    expansion = columns.expansion
+    if expansion is None:
         return omega
-    expansion = term.expansion
     out = np.zeros((len(omega), expansion.n_features))
     out[:, expansion.numeric] = omega[:, : len(expansion.numeric)]
     return out

@@ -19,18 +19,15 @@ held-out rows does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core import Loss, Term
-from ..terms import Expanded, Standardized, SymmetricTrees, Trees
-from ..terms.laws import innermost_term
+from ..terms.total_effects import divided_variance, total_effects
 from ..utils.typing import Array
-from .total_effects import total_effects
 
 if TYPE_CHECKING:
     from ..data.dataset import Dataset
@@ -38,92 +35,6 @@ if TYPE_CHECKING:
 
 # Maximum number of rows for variances.
 MAX_ROWS = 1_000
-
-
-@singledispatch
-def variances(term: Callable[[Array], Array], X: Array, weight: Array) -> Array:
-    """The variance of the outputs of a term, divided among the features: (d,).
-
-    By default in proportion to :func:`~rffboost_ext.inspection.total_effects.total_effects`. Types of terms
-    register another rule here, as :class:`~rffboost_ext.Trees` do.
-
-    Parameters
-    ----------
-    term : Term or callable
-        A term, possibly stacked, or a function from X (n, d) to outputs (n, C).
-    X : ndarray of shape (n, d)
-        Rows for the variances.
-    weight : ndarray of shape (n,)
-        Weights of the rows, with sum 1.
-    """
-    effects = total_effects(term, X, weight)
-    total = effects.sum()
-    whole = variance(term(X), weight).sum()
-    return np.asarray(whole / total * effects if total > 0.0 else effects)
-
-
-@variances.register
-def _(term: Trees, X: Array, weight: Array) -> Array:
-    cover, mean = node_means(term, X, weight)
-    splits = np.flatnonzero((term.left >= 0) & (cover > 0.0))
-    left, right = term.left[splits], term.right[splits]
-    between = np.square(mean[left] - mean[right]).sum(axis=1)
-    gains = cover[left] * cover[right] / cover[splits] * between
-    return np.bincount(term.feature[splits], gains, minlength=X.shape[1])
-
-
-@variances.register
-def _(term: SymmetricTrees, X: Array, weight: Array) -> Array:
-    if term.slope is None:
-        return variances(term.as_trees(), X, weight)
-    return np.asarray(variances.dispatch(object)(term, X, weight))
-
-
-@variances.register
-def _(term: Standardized, X: Array, weight: Array) -> Array:
-    return np.asarray(variances(term.term, (X - term.center) / term.scale, weight))
-
-
-@variances.register
-def _(term: Expanded, X: Array, weight: Array) -> Array:
-    if not has_rule(term):
-        # One-hot columns of one column change together.
-        return np.asarray(variances(term.__call__, X, weight))
-    # A column is credited with its missing indicator and one-hot columns.
-    return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
-
-
-def has_rule(term: Term) -> bool:
-    """Whether what a learner fitted has a rule of its own for importances."""
-    kind = type(innermost_term(term))
-    return any(rule.dispatch(kind) is not rule.dispatch(object) for rule in (variances, total_effects))
-
-
-def variance(values: Array, weight: Array) -> Array:
-    """The weighted variance of each column, for weights with sum 1."""
-    return np.asarray(weight @ np.square(values - weight @ values))
-
-
-def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
-    """Weight of the rows in each node, (nodes,), and the mean output of its tree on these rows, (nodes, C)."""
-    from ..kernels.tree_traversal import add_leaf_cover
-
-    cover = np.zeros(len(trees.left))
-    add_leaf_cover(trees.check_X(X), weight, *trees.splits, cover)
-    total = cover[:, None] * trees.value
-    for level in reversed(list(inner_levels(trees))):
-        for sums in (cover, total):
-            sums[level] = sums[trees.left[level]] + sums[trees.right[level]]
-    return cover, np.divide(total, cover[:, None], out=np.zeros_like(total), where=cover[:, None] > 0.0)
-
-
-def inner_levels(trees: Trees) -> Iterator[Array]:
-    """Indices of inner nodes, level by level from the roots."""
-    level = trees.roots[trees.left[trees.roots] >= 0]
-    while len(level):
-        yield level
-        below = np.concatenate([trees.left[level], trees.right[level]])
-        level = below[trees.left[below] >= 0]
 
 
 def importances(
@@ -162,9 +73,18 @@ def importances(
 
 def with_scaled_outputs(term: Term, factors: Array) -> Callable[[Array], Array]:
     """A term with its outputs times `factors` (C,): without a rule a function is enough."""
-    if has_rule(term):
+    if type(term.innermost).variances is not Term.variances:
         return term.scaled(factors)  # type: ignore[arg-type]
     return lambda X: factors * term(X)
+
+
+def variances(function: Callable[[Array], Array], X: Array, weight: Array) -> Array:
+    """The variance of the outputs of a term or another function, divided among the features: (d,).
+
+    By :meth:`.Term.variances`, or else in proportion to :func:`.total_effects`; `weight` has sum 1.
+    """
+    found = function.variances(X, weight) if isinstance(function, Term) else None
+    return divided_variance(function, total_effects(function, X, weight), X, weight) if found is None else found
 
 
 def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..core import Term
-from ..terms import Cosines, Expanded
+from ..terms import Cosines, FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
@@ -154,9 +153,10 @@ class LandmarkDisplay:
 
 def landmarks(ensemble: Ensemble) -> Array:
     """Landmarks of the rounds that have one, (T, d): the point at which the arguments of all cosines are 0."""
-    terms = [without_imputation(term) for term in ensemble.terms]
-    found = [landmark(term) for term in terms if isinstance(term, Cosines)]
-    points = [point for point in found if point is not None]
+    found = [pair for pair in map(Cosines.within, ensemble.terms) if pair is not None]
+    for _, columns in found:
+        require_numbers(columns)
+    points = [point for point in (landmark(term) for term, _ in found) if point is not None]
     if not points:
         raise ValueError(
             "LandmarkDisplay: estimator must have rounds of landmarks, as of the learner 'rff_k' with at least as "
@@ -165,16 +165,14 @@ def landmarks(ensemble: Ensemble) -> Array:
     return np.array(points)
 
 
-def without_imputation(term: Term) -> Term:
-    """The term, or the inner term of an expansion that only imputes missing values."""
-    if not isinstance(term, Expanded):
-        return term
-    if len(term.expansion.indicators) or len(term.expansion.categorical):
+def require_numbers(columns: FeatureMap) -> None:
+    """Raise a ValueError if columns have missing indicators or categories."""
+    expansion = columns.expansion
+    if expansion is not None and (len(expansion.indicators) or len(expansion.categorical)):
         raise ValueError(
             "LandmarkDisplay: estimator must be fitted to numbers without missing values, got missing values or "
             "categories"
         )
-    return term.term
 
 
 def landmark(term: Cosines) -> Array | None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ..core import Term
-from ..terms import ClipAndLog, Cosines, ImputeAndEncode, Standardized, clip, expand, restore
+from ..terms import ClipAndLog, FeatureMap, ImputeAndEncode
 from ..utils.param_validation import PRECISION, Integer, require
 from ..utils.typing import Array
 from .tiles import Tiles
 
 V = TypeVar("V")
-# Cache key of the last frequencies, distinct from the keys of learners.
-LAST_FREQUENCIES = object()
+# Cache key of the last term of a type, distinct from the keys of learners.
+LAST_TERM = object()
 
 
 class Design:
@@ -133,24 +132,13 @@ class Design:
         TypeError
             If terms of its type do not support log-transformed features.
         """
-        if self.center is not None and self.scale is not None:
-            term = restore(term, self.center, self.scale)
-        term = self._share_frequencies(term)
-        if self.clipping is not None:
-            if self.clipping.log_scale is not None and isinstance(term, Standardized):
-                raise TypeError(
-                    f"a {type(term.term).__name__} does not support log-transformed features: its learner must "
-                    f"have supports_log_transform=False, or the estimator standardize=True"
-                )
-            term = clip(term, self.clipping)
-        return term if self.expansion is None else expand(term, self.expansion)
+        term = term.on_features(self.feature_map)
+        # Models store equal frequencies once.
+        key = LAST_TERM, type(term)
+        term = self._cache[key] = term.with_arrays_of(self._cache.get(key, term))
+        return term
 
-    def _share_frequencies(self, term: Term) -> Term:
-        """The term with the array of the previous frequencies if they are equal: models store it once."""
-        if not isinstance(term, Cosines) or len(term.omega) < 2:
-            return term
-        last = self._cache.setdefault(LAST_FREQUENCIES, term.omega)
-        if last is term.omega or not np.array_equal(last, term.omega):
-            self._cache[LAST_FREQUENCIES] = term.omega
-            return term
-        return replace(term, omega=last)
+    @cached_property
+    def feature_map(self) -> FeatureMap:
+        """The map from the original features to the standardised ones."""
+        return FeatureMap(self.expansion, self.clipping, self.center, self.scale)

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..core import Fitted, Learner, Round, Term
 from ..losses.validation import describe_returned, is_finite, require_unchanged
-from ..terms.validation import check_term
 from ..utils.typing import Array
 from .design import Design
 
@@ -47,7 +46,7 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
             f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe_returned(term)}"
         )
     try:
-        check_term(term, round.design.n_features, round.raw.shape[1])
+        term.check(round.design.n_features, round.raw.shape[1])
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)

@@ -43,9 +43,7 @@ from ..utils.typing import Array
 C = TypeVar("C", bound=type)
 
 TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS
-NAMES_IN_FILES = {"fit_criterion": "match"}
-"""Kinds of parts and hyperparameters with another name in files: names in files do not change."""
-REGISTRIES: dict[str, Registry[Any]] = {NAMES_IN_FILES.get(table.kind, table.kind): table for table in TABLES}
+REGISTRIES: dict[str, Registry[Any]] = {table.kind: table for table in TABLES}
 
 
 @dataclass(frozen=True)
@@ -201,25 +199,15 @@ def _load_entry_points() -> None:
 
 
 def stored_params(part: Spec) -> dict[str, Any]:
-    """The hyperparameters of a part by their names in files."""
-    params = {NAMES_IN_FILES.get(name, name): value for name, value in part.get_params(deep=False).items()}
-    return dict(sorted(params.items()))
-
-
-def params_from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Hyperparameters by their names in Python."""
-    names = {old: name for name, old in NAMES_IN_FILES.items()}
-    return {names.get(name, name): value for name, value in stored.items()}
+    """The hyperparameters of a part."""
+    params: dict[str, Any] = part.get_params(deep=False)
+    return params
 
 
 def _registered(table: Registry[Any], name: str) -> StorageRule:
-    cls = table.get(name)
-
-    def build(state: dict[str, Any]) -> Any:
-        return table.create(name, **params_from_stored(state))
-
-    kind = NAMES_IN_FILES.get(table.kind, table.kind)
-    return StorageRule(f"{kind}:{name}", cls, stored_params, build)
+    return StorageRule(
+        f"{table.kind}:{name}", table.get(name), stored_params, lambda state: table.create(name, **state)
+    )
 
 
 class Packer:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.columns import is_missing
 from ..terms.ensemble import Ensemble
-from ..terms.recoding import Recoding, recode_ensemble
+from ..terms.recoding import Recoding
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -214,7 +214,7 @@ def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ens
         return ensemble, None
     codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
     encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
-    return recode_ensemble(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
+    return ensemble.recoded(Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
 
 
 def joint_encoding(encodings: Sequence[CategoryEncoding]) -> CategoryEncoding:

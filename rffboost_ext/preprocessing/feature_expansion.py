@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..terms import ClipAndLog, ImputeAndEncode
-from ..terms.expanded import one_hot_rows
+from ..terms.expansion import one_hot_rows
 from ..utils.typing import Array
 
 # Maximum number of one-hot columns per categorical column: the rarest categories share one.

@@ -1,25 +1,24 @@
 """Terms: the fitted functions that an ensemble sums."""
 
 from .batch_evaluation import outputs_of_each
-from .clipping import ClipAndLog, clip
+from .clipping import ClipAndLog
 from .cosines import Cosines
-from .expanded import Expanded, ImputeAndEncode, expand
+from .expansion import ImputeAndEncode
 from .linear_trees import LinearTrees
-from .standardized import Standardized, restore
+from .mapped import FeatureMap, Mapped
+from .recoding import Recoding
 from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 __all__ = [
     "ClipAndLog",
     "Cosines",
-    "Expanded",
+    "FeatureMap",
     "ImputeAndEncode",
     "LinearTrees",
-    "Standardized",
+    "Mapped",
+    "Recoding",
     "SymmetricTrees",
     "Trees",
-    "clip",
-    "expand",
     "outputs_of_each",
-    "restore",
 ]

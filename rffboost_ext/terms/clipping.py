@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property
 
 import numpy as np
 
-from ..core import Term
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
+from .stored_fields import require_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,30 +133,19 @@ class ClipAndLog(PickledByFields):
         if self.log_scale is not None or other.log_scale is not None:
             raise ValueError("ranges with a log transform cannot be combined")
 
+    def check(self, n_features: int) -> None:
+        """Raise a ValueError unless the arrays have the right shapes, and log scales have finite anchors."""
+        optional = {"log_scale": self.log_scale, "means": self.means}
+        given = {"low": self.low, "high": self.high, **{k: v for k, v in optional.items() if v is not None}}
+        for name, array in given.items():
+            require_array(name, array, (n_features,))
+        if self.log_scale is None:
+            return
+        if not np.isfinite(self.log_scale).all() or not np.isfinite(self.log_columns[1]).all():
+            raise ValueError("log_scale must be finite, and 0 for features without a finite anchor")
+
     @cached_property
     def key(self) -> Hashable:
         """Equal for equal ranges, log scales and means."""
         parts = self.low, self.high, self.log_scale, self.means
         return tuple(None if part is None else part.tobytes() for part in parts)
-
-
-@singledispatch
-def clip(term: Term, clipping: ClipAndLog) -> Term:
-    """The function ``x -> term(clipping(x))``, for terms that are not constant outside the training range.
-
-    Such types of terms register a rule here, as :class:`~rffboost_ext.Cosines` do. Any other term is returned
-    unchanged: trees are neither clipped nor log-transformed.
-
-    Parameters
-    ----------
-    term : Term
-        A function of (n, d).
-    clipping : ClipAndLog
-        What its features are to pass through first.
-
-    Returns
-    -------
-    Term
-        The composition, or `term` itself.
-    """
-    return term

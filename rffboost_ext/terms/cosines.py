@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -10,11 +10,18 @@ from typing import final
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import arrays_equal, require_columns, row_hashes
+from ..utils.arrays import arrays_equal, require_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
-from .clipping import ClipAndLog, clip
+from .clipping import ClipAndLog
+from .cosine_arrays import distinct_rows, group_sums, half_quadrature, pad_rows
+from .mapped import FeatureMap, Mapped
 from .projection import BLOCK_ENTRIES, Projection
+from .stored_fields import require_array, require_instance
+from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
+
+# Entries of the intermediate array of gradients: few enough for the cache, enough for BLAS.
+CHUNK_ENTRIES = 2**17
 
 
 @final
@@ -213,31 +220,130 @@ class Cosines(Term):
             return Cosines(local.omega / scale, local.phase, local.weight, center, clipping)
         return replace(local, center=center, clipping=clipping, projection=local.projection.divided(scale))
 
+    @classmethod
+    def outputs_of(cls, terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
+        if len({term.family for term in terms}) > 1:
+            return [term(X) for term in terms]
+        first = terms[0]
+        if len(terms) > 1 < len(first.omega) and all(
+            arrays_equal(term.omega, first.omega) and arrays_equal(term.center, first.center) for term in terms
+        ):
+            return np.split(cls._side_by_side(terms)(X), len(terms), axis=1)
+        owner = np.repeat(np.arange(len(terms)), [len(term.phase) for term in terms])
+        return list(cls.stack(terms).group_outputs(X, owner, len(terms)))
 
-@clip.register
-def _(term: Cosines, clipping: ClipAndLog) -> Term:
-    return replace(term, clipping=clipping if term.clipping is None else term.clipping.after(clipping))
+    @staticmethod
+    def _side_by_side(terms: Sequence[Cosines]) -> Cosines:
+        """One term with the outputs of all `terms`, which have equal frequencies."""
+        first = terms[0]
+        if all(arrays_equal(term.phase, first.phase) for term in terms):
+            return replace(first, weight=np.hstack([term.weight for term in terms]))
+        weights = np.concatenate([term.cos_sin_weights for term in terms], axis=2)
+        return first.with_cos_sin_weights(first.omega, weights)
 
+    def on_features(self, features: FeatureMap) -> Term:
+        term, clipping = self, features.clipping
+        if features.center is not None and features.scale is not None:
+            term = term.standardized(features.center, features.scale)
+        if clipping is not None:
+            term = replace(term, clipping=clipping if term.clipping is None else term.clipping.after(clipping))
+        expansion = features.expansion
+        imputes = term.clipping is not None and term.clipping.means is not None
+        if expansion is None or (imputes and expansion.only_imputes_means):
+            return term
+        return Mapped(term, features.expanding)
 
-def pad_rows(array: Array, multiple: int) -> Array:
-    """An array (m, ...) with rows of zeros up to a multiple of rows."""
-    padded = np.zeros((len(array) + -len(array) % multiple, *array.shape[1:]))
-    padded[: len(array)] = array
-    return padded
+    @staticmethod
+    def within(term: Term) -> tuple[Cosines, FeatureMap] | None:
+        """The cosines in a term and the map to their columns; None if it is of another kind."""
+        inner, columns = (term.term, term.feature_map) if isinstance(term, Mapped) else (term, FeatureMap())
+        return (inner, columns) if isinstance(inner, Cosines) else None
 
+    def with_arrays_of(self, other: Term) -> Cosines:
+        if len(self.omega) < 2 or not isinstance(other, Cosines) or not np.array_equal(self.omega, other.omega):
+            return self
+        return replace(self, omega=other.omega)
 
-def distinct_rows(rows: Array) -> tuple[Array, Array]:
-    """Index of the first occurrence of each distinct row of an array (m, d), (k,), and the inverse, (m,)."""
-    _, first, inverse = np.unique(row_hashes(rows), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    first, inverse = first[order], np.argsort(order)[inverse]
-    if not np.array_equal(rows[first[inverse]], rows):
-        # Fingerprints of different rows collide.
-        return np.arange(len(rows)), np.arange(len(rows))
-    return first, inverse
+    def check(self, n_features: int | None, n_outputs: int | None) -> None:
+        n_columns = n_features
+        if self.projection is not None:
+            require_instance("projection", self.projection, Projection)
+            require_array("matrix", self.projection.matrix, (None, n_features))
+            n_columns = len(self.projection.matrix)
+        require_array("omega", self.omega, (None, n_columns))
+        n_features = self.n_features
+        require_array("phase", self.phase, (len(self.omega),))
+        require_array("weight", self.weight, (len(self.omega), n_outputs))
+        if self.center is not None:
+            require_array("center", self.center, (n_features,))
+        if self.clipping is not None:
+            require_instance("clipping", self.clipping, ClipAndLog)
+            self.clipping.check(n_features)
 
+    def gradient(self, X: Array) -> Array:
+        # d/dx of w cos(omega . x - phi) is -w sin(omega . x - phi) omega.
+        require_columns(X, self.n_features)
+        n_cosines, n_outputs = self.weight.shape
+        out = np.empty((len(X), n_outputs, X.shape[1]))
+        step = max(1, CHUNK_ENTRIES // max(1, n_cosines))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            sine = np.sin(self.angles(X[rows]))
+            for c in range(n_outputs):
+                slopes = (sine * -self.weight[:, c]) @ self.omega
+                out[rows, c] = slopes if self.projection is None else slopes @ self.projection.matrix
+        if self.clipping is None:
+            return out
+        factors = self.clipping.derivative(X)[:, None, :]
+        # The output is NaN for missing values, the derivative 0.
+        return np.where(factors > 0.0, factors * out, 0.0)
 
-def group_sums(group: Array, n_groups: int, values: Array) -> Array:
-    """Sums of values (k, m, C) over the m rows of each group: (k, n_groups, C)."""
-    columns = [np.bincount(group, column, n_groups) for part in values for column in part.T]
-    return np.reshape(columns, (len(values), -1, n_groups)).swapaxes(1, 2)
+    def variances(self, X: Array, weight: Array) -> Array:
+        return divided_variance(self, self.total_effects(X, weight), X, weight)
+
+    def total_effects(self, X: Array, weight: Array) -> Array:
+        """As :func:`.total_effects`, from the changes of the angles."""
+        require_columns(X, self.n_features)
+        columns = self.omega if self.projection is None else self.projection.matrix
+        n_used = int(np.count_nonzero(columns.any(axis=0)))
+        X, weight, other = sample_pairs(X, weight, MAX_COSINES // max(1, n_used * len(self.omega)))
+        angles, clipped = self.angles(X.astype(np.float64)), self.clip_and_log(X.astype(np.float64))
+        counts = np.count_nonzero(columns, axis=1) if self.projection is None else np.full(len(self.omega), n_used)
+        effects = np.zeros(X.shape[1])
+        for start in range(0, len(effects), BLOCK_SIZE):
+            block = slice(start, start + BLOCK_SIZE)
+            shift, omega = clipped[other, block] - clipped[:, block], self.column_frequencies(block)
+            change = changes_of_outputs(self.weight, angles, shift, omega, counts)
+            effects[block] = [0.5 * weight @ np.square(one).sum(axis=1) for one in change]
+        return effects
+
+    def grouped_shapley(self, X: Array, background: Array, source: Array, n_features: int) -> Array:
+        from ..kernels.shapley import add_cosine
+
+        require_columns(X, self.n_features)
+        center = 0.0 if self.center is None else self.center
+        # The columns of a feature side by side.
+        order = np.argsort(source, kind="stable")
+        source = source[order]
+        rows, others = (
+            np.ascontiguousarray((self.clip_and_log(part) - center)[:, order]) for part in (X, background)
+        )
+        out = np.zeros((len(X), self.weight.shape[1], n_features))
+        for omega, phase, weight in self._each_cosine():
+            omega = omega[order]
+            columns = np.flatnonzero(omega)
+            is_first = np.diff(source[columns], prepend=-1) > 0
+            used, player = source[columns[is_first]], np.cumsum(is_first) - 1
+            ours, theirs = (part if len(columns) == len(order) else part[:, columns] for part in (rows, others))
+            sums = np.zeros((len(X), len(used)))
+            add_cosine(ours, theirs, omega[columns], phase, player, *half_quadrature(len(used)), sums)
+            out[:, :, used] += (weight / len(background))[:, None] * sums[:, None, :]
+        return out
+
+    def _each_cosine(self) -> Iterator[tuple[Array, float, Array]]:
+        """Frequencies of all features (d,), phase and weights (C,) of each cosine, computed in blocks."""
+        size = max(1, BLOCK_ENTRIES // self.n_features)
+        for start in range(0, len(self.omega), size):
+            block = slice(start, start + size)
+            frequencies = replace(self, omega=self.omega[block]).frequencies
+            yield from zip(frequencies, self.phase[block].tolist(), self.weight[block], strict=True)

@@ -13,6 +13,8 @@ from ..core import Term
 from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
+from .recoding import Recoding
+from .stored_fields import require_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,16 +111,26 @@ class Ensemble(PickledByFields):
         Raises
         ------
         TypeError
-            If no rule is registered for the type of a term, with
-            ``rffboost_ext.terms.gradients.gradient.register``.
+            If a term has no method ``gradient``.
         """
-        from .gradients import gradient
-
         X = check_matrix(X)
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for block in self._blocks[1]:
-            out += gradient(block, X)
+            out += block.gradient(X)
         return out
+
+    def recoded(self, recoding: Recoding) -> Ensemble:
+        """The ensemble as a function of new category codes."""
+        return replace(self, terms=tuple(term.recoded(recoding) for term in self.terms))
+
+    def check(self, n_features: int | None) -> None:
+        """Raise a ValueError unless the arrays are consistent; the number of columns may be unknown, None."""
+        if not isinstance(self.terms, tuple) or not all(isinstance(term, Term) for term in self.terms):
+            raise ValueError(f"terms must be a tuple of terms, got {self.terms!r:.100}")
+        require_array("baseline", self.baseline, (None,))
+        require_array("moves", self.moves, (len(self.terms), 2))
+        for term in self.terms:
+            term.check(n_features, self.n_outputs)
 
     def truncated(self, n_rounds: int) -> Ensemble:
         """The ensemble of the first `n_rounds` rounds."""

@@ -12,8 +12,6 @@ import numpy as np
 from ..core import Term
 from ..utils.typing import Array
 from .ensemble import group_by_family
-from .expanded import Expanded
-from .standardized import Standardized
 
 V = TypeVar("V")
 
@@ -24,16 +22,9 @@ TOLERANCE = 1e-4
 FACTOR = -0.5
 
 
-def innermost_term(term: Term) -> Term:
-    """What a learner fitted, without the standardisation, imputation and encoding around it."""
-    while isinstance(term, Expanded | Standardized):
-        term = term.term
-    return term
-
-
 def is_package_term(term: Term) -> bool:
     """Whether a learner fitted a term of this package, such as cosines or trees, and not one of the user's."""
-    return type(innermost_term(term)).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return type(term.innermost).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def check_laws(terms: Sequence[Term], X: Array, output: Array | None = None) -> None:
@@ -54,7 +45,7 @@ def check_laws(terms: Sequence[Term], X: Array, output: Array | None = None) -> 
     """
     rows = spread(len(X), N_ROWS)
     for family in group_by_family([term for term in terms if not is_package_term(term)]).values():
-        check = LawCheck(type(innermost_term(family[0])).__name__, rows, X[rows])
+        check = LawCheck(type(family[0].innermost).__name__, rows, X[rows])
         check_family(family, check)
         if output is not None and family[-1] is terms[-1]:
             law = "the outputs that the learner returned must be term(X)"

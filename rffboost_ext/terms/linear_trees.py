@@ -11,6 +11,8 @@ import numpy as np
 from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
+from .recoding import Recoding
+from .stored_fields import require_instance, require_outputs
 from .trees import Trees
 
 # Entries of the coefficients of a block of rows.
@@ -70,6 +72,19 @@ class LinearTrees(Term):
     @classmethod
     def stack(cls, terms: Sequence[LinearTrees]) -> LinearTrees:
         return replace(terms[0], coefficients=Trees.stack([term.coefficients for term in terms]))
+
+    def check(self, n_features: int | None, n_outputs: int | None) -> None:
+        require_outputs("trees with linear leaves", self.n_outputs, n_outputs)
+        require_instance("coefficients", self.coefficients, Trees)
+        width = self.n_features if n_features is None else n_features
+        self.coefficients.check(n_features, self.n_outputs * (width + 1))
+
+    def recoded(self, recoding: Recoding) -> LinearTrees:
+        return replace(self, coefficients=self.coefficients.recoded(recoding))
+
+    def gradient(self, X: Array) -> Array:
+        slopes = self.slopes_and_constant(X)[0]
+        return np.where(np.isnan(X[:, None, :]), 0.0, slopes)
 
 
 def with_all_columns(trees: Trees) -> Trees:

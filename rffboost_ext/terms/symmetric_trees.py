@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from ..core import Term
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
-from .trees import Trees, stack_sets
+from .batch_evaluation import tree_outputs
+from .category_sets import check_category_sets, recoded_sets, stack_sets
+from .recoding import Recoding
+from .stored_fields import require_array, require_range
+from .trees import Trees
+
+MAX_DEPTH = 16
+"""The most levels of a symmetric tree."""
 
 
 @final
@@ -194,6 +201,64 @@ class SymmetricTrees(Term):
         """The term of consecutive trees."""
         names = *BY_LEVEL, "value", "slope"
         return replace(self, **{n: getattr(self, n)[chosen] for n in names if getattr(self, n) is not None})
+
+    @classmethod
+    def outputs_of(cls, terms: Sequence[SymmetricTrees], X: Array) -> Sequence[Array]:
+        return tree_outputs(terms, X)
+
+    def on_features(self, features: Any) -> SymmetricTrees:
+        # They are grown on the original columns, and handle missing values and codes themselves.
+        return self
+
+    def check(self, n_features: int | None, n_outputs: int | None) -> None:
+        require_array("feature", self.feature, (None, None), "i")
+        shape = n_trees, depth = self.feature.shape
+        if depth > MAX_DEPTH:
+            raise ValueError(f"feature must have shape (T, D) with D up to {MAX_DEPTH}, got {shape}")
+        require_array("threshold", self.threshold, shape)
+        require_array("missing_right", self.missing_right, shape, "b")
+        require_array("value", self.value, (n_trees, 2**depth, n_outputs))
+        require_range("feature ids", self.feature, 0, n_features)
+        if np.isnan(self.threshold).any():
+            raise ValueError("thresholds must be numbers, got nan")
+        check_category_sets(self.subset, self.members, shape)
+        linear = {name: getattr(self, name) for name in ("slope", "low", "high", "center")}
+        if any(array is not None for array in linear.values()):
+            for name, array in linear.items():
+                require_array(name, array, (*self.value.shape, depth) if name == "slope" else shape)
+
+    def recoded(self, recoding: Recoding) -> SymmetricTrees:
+        if self.subset is None or self.members is None:
+            return self
+        return replace(self, **recoded_sets(self.feature, self.missing_right, self.subset, self.members, recoding))
+
+    def gradient(self, X: Array) -> Array:
+        out = np.zeros((len(X), self.n_outputs, X.shape[1]))
+        if self.slope is None:
+            return out
+        leaf, (_, low, high, _) = self.leaves(X), self.linear_parts
+        for t, (slope, feature) in enumerate(zip(self.slope, self.feature, strict=True)):
+            x = X[:, feature]
+            # 0 beyond the range of training, and for missing values.
+            inside = (x > low[t]) & (x < high[t])
+            for level, column in enumerate(feature):
+                out[:, :, column] += inside[:, level, None] * slope[leaf[:, t], :, level]
+        return out
+
+    def variances(self, X: Array, weight: Array) -> Array | None:
+        return self.as_trees().variances(X, weight) if self.slope is None else None
+
+    def shapley(self, X: Array, background: Array) -> Array:
+        if self.slope is None:
+            return self.as_trees().shapley(X, background)
+        out = np.zeros((len(X), self.n_outputs, X.shape[1]))
+        for t in range(self.n_trees):
+            # A tree depends on few features, of which all coalitions can be evaluated.
+            tree = self.trees(slice(t, t + 1))
+            used, place = np.unique(tree.feature, return_inverse=True)
+            tree = replace(tree, feature=place.reshape(tree.feature.shape).astype(np.int32))
+            out[:, :, used] += Term.shapley(tree, X[:, used], background[:, used])
+        return out
 
 
 BY_LEVEL = "feature", "threshold", "missing_right", "subset", "low", "high", "center"

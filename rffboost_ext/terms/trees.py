@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from math import comb
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +14,11 @@ import numpy as np
 from ..core import Term
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
+from .batch_evaluation import tree_outputs
+from .category_sets import check_category_sets, recoded_sets, stack_sets
 from .level_order import number_by_level
+from .recoding import Recoding
+from .stored_fields import require_array, require_outputs, require_range
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
 MIN_ROWS, MAX_NODES_PER_LEVEL = 1_000, 12
@@ -238,12 +243,93 @@ class Trees(Term):
         offset = int(used[0] < 0)
         return {"subset": (subset - offset).astype(np.int32), "members": members[used[offset:]]}
 
+    @classmethod
+    def outputs_of(cls, terms: Sequence[Trees], X: Array) -> Sequence[Array]:
+        return tree_outputs(terms, X)
 
-def stack_sets(terms: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """``subset`` and ``members`` of stacked trees, from both arrays of each term."""
-    subsets, members = zip(*terms, strict=True)
-    offsets = np.cumsum([0, *map(len, members[:-1])])
-    width = max(table.shape[1] for table in members)
-    subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
-    padded = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
-    return np.concatenate(subset), np.concatenate(padded)
+    def check(self, n_features: int | None, n_outputs: int | None) -> None:
+        require_array("left", self.left, (None,), "i")
+        n, is_leaf = len(self.left), self.left < 0
+        require_array("roots", self.roots, (None,), "iu")
+        for name, kind in {"right": "i", "feature": "i", "threshold": "f", "missing_left": "b"}.items():
+            require_array(name, getattr(self, name), (n,), kind)
+        require_range("roots", self.roots, 0, n)
+        require_outputs("trees", self.n_outputs, n_outputs)
+        require_array("value", self.value, (n, self.n_outputs if self.output is None else 1))
+        if self.output is not None:
+            require_array("output", self.output, self.roots.shape, "iu")
+            require_range("output", self.output, 0, self.n_outputs)
+        require_range("feature ids", self.feature[~is_leaf], 0, n_features)
+        if np.isnan(self.threshold[~is_leaf]).any():
+            raise ValueError("thresholds must be numbers, got nan")
+        check_category_sets(self.subset, self.members, (n,))
+        if self.subset is not None and (self.subset[is_leaf] >= 0).any():
+            raise ValueError("subset must be -1 at leaves, which have no set of categories")
+        self._check_structure(np.flatnonzero(~is_leaf), n)
+
+    def _check_structure(self, inner: Array, n: int) -> None:
+        """Raise a ValueError unless each node has two later children or none, and one parent."""
+        if (self.right[self.left < 0] >= 0).any():
+            raise ValueError("a node of trees must have two children or none, got a right child only")
+        # Children come after their parent, so every path ends.
+        for child in (self.left[inner], self.right[inner]):
+            require_range("node ids of children", child, inner + 1, n)
+        parents = np.bincount(np.concatenate([self.roots, self.left[inner], self.right[inner]]), minlength=n)
+        if (parents > 1).any():
+            raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+
+    def recoded(self, recoding: Recoding) -> Trees:
+        if self.subset is None or self.members is None:
+            return self
+        return replace(self, **recoded_sets(self.feature, ~self.missing_left, self.subset, self.members, recoding))
+
+    def gradient(self, X: Array) -> Array:
+        # Piecewise constant: 0 except at the thresholds, where the derivative does not exist.
+        return np.zeros((len(X), self.n_outputs, X.shape[1]))
+
+    def variances(self, X: Array, weight: Array) -> Array:
+        cover, mean = self.node_means(X, weight)
+        splits = np.flatnonzero((self.left >= 0) & (cover > 0.0))
+        left, right = self.left[splits], self.right[splits]
+        between = np.square(mean[left] - mean[right]).sum(axis=1)
+        gains = cover[left] * cover[right] / cover[splits] * between
+        return np.bincount(self.feature[splits], gains, minlength=X.shape[1])
+
+    def node_means(self, X: Array, weight: Array) -> tuple[Array, Array]:
+        """Weight of the rows in each node, (nodes,), and the mean output of its tree on these rows, (nodes, C)."""
+        from ..kernels.tree_traversal import add_leaf_cover
+
+        cover = np.zeros(len(self.left))
+        add_leaf_cover(self.check_X(X), weight, *self.splits, cover)
+        total = cover[:, None] * self.value
+        for level in reversed(list(self.inner_levels())):
+            for sums in (cover, total):
+                sums[level] = sums[self.left[level]] + sums[self.right[level]]
+        return cover, np.divide(total, cover[:, None], out=np.zeros_like(total), where=cover[:, None] > 0.0)
+
+    def inner_levels(self) -> Iterator[Array]:
+        """Indices of inner nodes, level by level from the roots."""
+        level = self.roots[self.left[self.roots] >= 0]
+        while len(level):
+            yield level
+            below = np.concatenate([self.left[level], self.right[level]])
+            level = below[self.left[below] >= 0]
+
+    def shapley(self, X: Array, background: Array) -> Array:
+        from ..kernels.shapley import add_paths
+
+        depth = sum(1 for _ in self.inner_levels())
+        shares = path_weights(min(depth, X.shape[1]))
+        rows, (_, *splits) = (self.check_X(X), self.check_X(background)), self.splits
+        single = self.output
+        parts = [self.roots] if single is None else [self.roots[single == c] for c in range(self.n_outputs)]
+        out = np.zeros((len(parts), len(X), self.value.shape[1], X.shape[1]))
+        for roots, part in zip(parts, out, strict=True):
+            add_paths(*rows, roots, *splits, self.value, shares, depth, part)
+        return out.transpose(1, 0, 2, 3).reshape(len(X), self.n_outputs, X.shape[1]) / len(background)
+
+
+def path_weights(most: int) -> Array:
+    """``(p - 1)! q! / (p + q)!`` for p and q up to `most`, 0 for p = 0."""
+    sizes = range(most + 1)
+    return np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])

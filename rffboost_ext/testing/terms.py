@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..core import Term
-from ..terms.laws import innermost_term
 from ..utils.typing import Array
 from .comparison import named_errors, require, require_close, require_shape, require_unchanged
 
@@ -60,7 +59,7 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
     X = np.array(X, dtype=np.float64)
     require(isinstance(term, Term), f"term must be a Term, got a {type(term).__name__}")
     require(X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}")
-    name = f"term {type(innermost_term(term)).__name__}"
+    name = f"term {type(term.innermost).__name__}"
     outputs = require_unchanged(name, lambda: term(X), X=X)
     require_rows(f"{name}: outputs", outputs, "(n, C)", len(X))
     slack = TOLERANCE * float(np.abs(outputs).max())

@@ -12,13 +12,13 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
 
 from rffboost_ext import Cosines, Ensemble, Learner, RFFBoostClassifier, RFFBoostRegressor, Term, average
-from rffboost_ext.inspection import shapley as shapley_module
-from rffboost_ext.inspection.coalitions import by_all_coalitions, by_random_orders, shapley_by_evaluation
+from rffboost_ext.core import term as term_module
 from rffboost_ext.inspection.importance import importances, variances
-from rffboost_ext.inspection.shapley import grouped_shapley, shapley, shapley_values
-from rffboost_ext.inspection.total_effects import total_effects
+from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.learners import Mixture
-from rffboost_ext.terms import Expanded
+from rffboost_ext.terms import FeatureMap
+from rffboost_ext.terms.total_effects import total_effects
+from rffboost_ext.utils.coalitions import by_all_coalitions, by_random_orders, shapley_by_evaluation
 
 from ..oracles.shapley import by_definition
 
@@ -129,17 +129,17 @@ def test_outputs_of_other_units_count_alike():
     assert found[2] > 0.3
 
 
-def test_a_gradient_names_what_to_register(case):
+def test_a_gradient_names_the_method(case):
     model, rows = case
-    with pytest.raises(TypeError, match=r"a Hidden.*terms\.gradients\.gradient\.register"):
+    with pytest.raises(TypeError, match="Hidden must have a method gradient"):
         model.gradient(rows[:2])
 
 
 def test_other_terms_of_a_mixture_keep_their_rules(monkeypatch):
     model, seen = MODELS["mixture"](), []
-    evaluate = shapley_module.shapley_by_evaluation
+    evaluate = term_module.shapley_by_evaluation
     monkeypatch.setattr(
-        shapley_module, "shapley_by_evaluation", lambda term, *args: seen.append(term) or evaluate(term, *args)
+        term_module, "shapley_by_evaluation", lambda term, *args: seen.append(term) or evaluate(term, *args)
     )
     shapley_values(model.ensemble_, X[:2], X[:3])
     assert len(model.ensemble_.compact().terms) == 2
@@ -158,7 +158,7 @@ def waves(d, size):
 @pytest.mark.parametrize("source", [np.arange(6), np.array([2, 0, 0, 1, 2, 2])], ids=["single", "grouped"])
 def test_all_coalitions_give_the_exact_values(source):
     term, rows, background = waves(6, 6), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))
-    expected = grouped_shapley(term, rows, background, source, 6)
+    expected = term.grouped_shapley(rows, background, source, 6)
     found = shapley_by_evaluation(term, rows, background, source, 6)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
@@ -166,7 +166,7 @@ def test_all_coalitions_give_the_exact_values(source):
 @pytest.mark.parametrize(("size", "atol"), [(2, 1e-12), (5, 0.25)])
 def test_random_orders_are_exact_for_pairs_and_near_for_more(size, atol):
     term, rows, background = waves(12, size), RNG.normal(size=(3, 12)), RNG.normal(size=(70, 12))
-    expected = shapley(term, rows, background)
+    expected = term.shapley(rows, background)
     found = shapley_by_evaluation(term, rows, background, np.arange(12), 12)
     np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
     np.testing.assert_allclose(found.sum(axis=2), expected.sum(axis=2), rtol=0, atol=1e-12)
@@ -184,9 +184,9 @@ def test_few_background_rows_take_several_orders_each():
 def test_total_effects_of_any_function_are_those_of_cosines():
     term, weight = waves(3, 2), np.full(300, 1.0 / 300)
     np.testing.assert_allclose(
-        total_effects(lambda X: term(X), X, weight), total_effects(term, X, weight), rtol=1e-9
+        total_effects(lambda X: term(X), X, weight), term.total_effects(X, weight), rtol=1e-9
     )
-    np.testing.assert_allclose(variances(lambda X: term(X), X, weight), variances(term, X, weight), rtol=1e-9)
+    np.testing.assert_allclose(variances(lambda X: term(X), X, weight), term.variances(X, weight), rtol=1e-9)
 
 
 def test_one_hot_columns_of_a_users_term_change_together():
@@ -196,15 +196,16 @@ def test_one_hot_columns_of_a_users_term_change_together():
     assert 0.1 < effects[2] < 0.5
 
 
-def test_a_registered_rule_is_used_in_a_table_too():
+def test_a_rule_of_a_users_term_is_used_in_a_table_too():
     class Ruled(Hidden):
         """Hidden units with a rule of their own."""
 
-    variances.register(Ruled, lambda term, X, weight: np.eye(X.shape[1])[1])
+        def variances(self, X, weight):
+            return np.eye(X.shape[1])[1]
+
     term = Ruled(np.ones((3, 1)), np.zeros(1), np.ones((1, 1)))
     expansion = MODELS["table"]().encoder_.expansion
     wide = replace(term, weight=np.ones((expansion.n_expanded, 1)))
-    found = importances(
-        Ensemble(np.zeros(1), (Expanded(wide, expansion),), np.ones((1, 2))), TABLE.assign(c=0.0).to_numpy()
-    )
+    ensemble = Ensemble(np.zeros(1), (FeatureMap(expansion).around(wide),), np.ones((1, 2)))
+    found = importances(ensemble, TABLE.assign(c=0.0).to_numpy())
     np.testing.assert_allclose(found, [0.0, 1.0, 0.0])

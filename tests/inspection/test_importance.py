@@ -12,8 +12,8 @@ from sklearn.datasets import make_friedman1
 from sklearn.inspection import partial_dependence, permutation_importance
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
-from rffboost_ext.inspection.importance import MAX_ROWS, importances, node_means, total_effects, variances
-from rffboost_ext.terms import ClipAndLog, Standardized
+from rffboost_ext.inspection.importance import MAX_ROWS, importances
+from rffboost_ext.terms import ClipAndLog, FeatureMap
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..terms.test_terms import CENTER, SCALE, D, cosines, trees
@@ -50,12 +50,12 @@ def test_the_parts_of_a_tree_are_the_variance_of_its_output(outputs, rng, X):
     for root in forest.roots:
         output = replace(forest, roots=np.array([root]))(X)
         total += (weight @ np.square(output - weight @ output)).sum()
-    assert variances(forest, X, weight).sum() == pytest.approx(total, rel=1e-12)
+    assert forest.variances(X, weight).sum() == pytest.approx(total, rel=1e-12)
 
 
 def test_the_means_of_nodes(rng, X):
     forest = trees(rng)
-    cover, mean = node_means(forest, X, EVEN)
+    cover, mean = forest.node_means(X, EVEN)
     single = replace(forest, roots=forest.roots[:1])
     left = X[:, forest.feature[0]].astype(np.float32) < forest.threshold[0]
     for node, rows in [(0, np.ones(400, bool)), (1, left), (2, ~left)]:
@@ -76,7 +76,7 @@ def paired(term, X, feature):
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_cosines_divide_the_variance_of_their_sum_by_total_effects(outputs, rng, X):
     term = cosines(rng, outputs=outputs, centered=True)
-    found = variances(term, X, EVEN)
+    found = term.variances(X, EVEN)
     assert found.sum() == pytest.approx(term(X).var(axis=0).sum(), rel=1e-9)
     exact = np.array([paired(term, X, feature) for feature in range(D)])
     np.testing.assert_allclose(found / found.sum(), exact / exact.sum(), atol=0.05)
@@ -191,8 +191,8 @@ def test_nothing_matters_to_a_constant(X):
 def test_a_standardised_term_is_measured_in_its_own_coordinates(rng, X):
     term = cosines(rng)
     np.testing.assert_allclose(
-        variances(Standardized(term, CENTER, SCALE), X, EVEN),
-        variances(term.standardized(CENTER, SCALE), X, EVEN),
+        FeatureMap(center=CENTER, scale=SCALE).around(term).variances(X, EVEN),
+        term.standardized(CENTER, SCALE).variances(X, EVEN),
         rtol=1e-9,
     )
 
@@ -241,7 +241,7 @@ def test_total_effects_are_those_of_moved_columns(clipped, rng, X):
     ranges = ClipAndLog(np.full(4, -0.5), np.full(4, 0.7), np.array([0.0, 0.3, -0.2, 0.0])) if clipped else None
     term = Cosines(omega, rng.normal(size=20), rng.normal(size=(20, 2)), np.full(4, 0.1), ranges)
     other = np.random.default_rng(0).choice(len(X), len(X), p=EVEN)
-    for j, found in enumerate(total_effects(term, X, EVEN)):
+    for j, found in enumerate(term.total_effects(X, EVEN)):
         moved = X.copy()
         moved[:, j] = X[other, j]
         assert found == pytest.approx(0.5 * EVEN @ np.square(term(moved) - term(X)).sum(axis=1), rel=1e-9)

@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.inspection.shapley import grouped_shapley, path_weights, shapley, shapley_values
+from rffboost_ext.inspection.shapley import shapley_values
+from rffboost_ext.terms.trees import path_weights
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..oracles.shapley import by_definition, owen_integral
@@ -19,9 +20,7 @@ def test_terms(name):
     rng = np.random.default_rng(0)
     term, X, background = TERMS[name](rng), 2.0 * rng.standard_normal((6, D)), rng.standard_normal((5, D))
     X[0, 1], background[0] = background[1, 1], X[2]
-    np.testing.assert_allclose(
-        shapley(term, X, background), by_definition(term, X, background), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(term.shapley(X, background), by_definition(term, X, background), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
@@ -51,21 +50,21 @@ def test_values_of_many_columns_are_owens_integral(scale):
     omega = scale * rng.standard_normal((2, 300)) * (rng.random((2, 300)) < 0.8)
     term = Cosines(omega, np.array([0.3, -1.0]), np.array([[1.0, 0.5], [-2.0, 1.0]]))
     expected = owen_integral(term, X, background, source, 200)
-    np.testing.assert_allclose(grouped_shapley(term, X, background, source, 200), expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(term.grouped_shapley(X, background, source, 200), expected, rtol=0, atol=1e-13)
 
 
 def test_missing_values_go_where_the_tree_sends_them():
     rng = np.random.default_rng(0)
     term, X = TERMS["trees"](rng), rng.standard_normal((6, D))
     X[rng.random(X.shape) < 0.3] = np.nan
-    np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(term.shapley(X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
 
 
 def test_rows_beyond_single_precision_are_explained_too():
     rng = np.random.default_rng(0)
     term, X = TERMS["trees"](rng), rng.standard_normal((6, D))
     X[:3] *= 1e300
-    np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(term.shapley(X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
 
 
 def test_too_few_columns_for_trees_are_refused():

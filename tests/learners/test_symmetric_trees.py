@@ -18,8 +18,8 @@ from rffboost_ext import (
     Round,
     SymmetricTree,
     SymmetricTrees,
+    Term,
 )
-from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
 from rffboost_ext.learners.trees.symmetric.features import category
@@ -334,8 +334,8 @@ def test_shapley_values_of_linear_leaves_are_exact():
     y = wide[:, 0] * wide[:, 1] * wide[:, 2]
     model = RFFBoostRegressor(learner=SymmetricTree(3, "linear"), n_estimators=5, early_stopping=False)
     term = trees_of(model.fit(wide[:, :6], y))
-    found = shapley(term, wide[:2], wide[5:9])
+    found = term.shapley(wide[:2], wide[5:9])
     # Further columns have no effect; with six features all coalitions are evaluated.
-    expected = shapley.dispatch(object)(term, wide[:2, :6], wide[5:9, :6])
+    expected = Term.shapley(term, wide[:2, :6], wide[5:9, :6])
     np.testing.assert_allclose(found[:, :, :6], expected, atol=1e-12)
     assert not found[:, :, 6:].any()

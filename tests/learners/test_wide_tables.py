@@ -11,8 +11,6 @@ import pytest
 from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.inspection.importance import importances
-from rffboost_ext.inspection.shapley import shapley
-from rffboost_ext.inspection.total_effects import total_effects
 from rffboost_ext.learners.kernel_machines.row_space import row_space
 from rffboost_ext.terms.projection import Projection
 
@@ -61,7 +59,7 @@ def test_projected_cosines_are_cosines_of_all_columns(model) -> None:
         replace(fitted.ensemble_.compact(), terms=(full,)).gradient(X[:3]),
     )
     np.testing.assert_allclose(one, other, atol=1e-7)
-    effects = [total_effects(part, X, np.full(N, 1 / N)) for part in (term, full)]
+    effects = [part.total_effects(X, np.full(N, 1 / N)) for part in (term, full)]
     np.testing.assert_allclose(*effects, rtol=1e-3)
 
 
@@ -94,9 +92,9 @@ def test_series_give_the_total_effects_of_moved_columns(n_columns, monkeypatch) 
     X = rng.normal(size=(40, n_columns))
     omega = np.sqrt(6.0 / n_columns) * rng.normal(size=(30, n_columns))
     term = Cosines(omega, rng.uniform(0, 6, 30), rng.normal(size=(30, 2)))
-    found = total_effects(term, X, np.full(40, 1 / 40))
-    monkeypatch.setattr("rffboost_ext.inspection.total_effects.MANY_FEATURES", n_columns)
-    np.testing.assert_allclose(found, total_effects(term, X, np.full(40, 1 / 40)), rtol=5e-3)
+    found = term.total_effects(X, np.full(40, 1 / 40))
+    monkeypatch.setattr("rffboost_ext.terms.total_effects.MANY_FEATURES", n_columns)
+    np.testing.assert_allclose(found, term.total_effects(X, np.full(40, 1 / 40)), rtol=5e-3)
 
 
 @pytest.mark.parametrize("gamma", [0.3, 30.0])
@@ -104,10 +102,10 @@ def test_shapley_values_of_many_features_need_few_nodes(gamma, monkeypatch) -> N
     rng = np.random.default_rng(0)
     omega = np.sqrt(2.0 * gamma / 300) * rng.normal(size=(2, 300))
     term, X = Cosines(omega, np.array([0.0, 1.0]), np.ones((2, 1))), rng.normal(size=(3, 300))
-    found = shapley(term, X[:2], X[2:])
+    found = term.shapley(X[:2], X[2:])
     np.testing.assert_allclose(found.sum(axis=2), term(X[:2]) - term(X[2:]), atol=1e-10)
-    monkeypatch.setattr("rffboost_ext.inspection.shapley.MAX_NODES", 150)
-    np.testing.assert_allclose(found, shapley(term, X[:2], X[2:]), rtol=1e-8, atol=1e-12)
+    monkeypatch.setattr("rffboost_ext.terms.cosine_arrays.MAX_NODES", 150)
+    np.testing.assert_allclose(found, term.shapley(X[:2], X[2:]), rtol=1e-8, atol=1e-12)
 
 
 def test_importances_of_a_wide_model_find_its_columns(model) -> None:

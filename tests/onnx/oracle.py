@@ -15,7 +15,7 @@ from onnx_export.tolerance import EPS
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import Mapped
 
 from ..cases import PAIRS, make_data, make_estimator
 
@@ -121,8 +121,8 @@ def exact(ensemble: Ensemble, X: Array) -> Array:
 
 def exact_term(term: Term, X: Array) -> Array:
     """Outputs of one term."""
-    if isinstance(term, Standardized):
-        return exact_term(term.term, (X - term.center) / term.scale)
+    if isinstance(term, Mapped):
+        return exact_term(term.term, term.feature_map(X))
     if isinstance(term, Trees):
         out = np.zeros((len(X), term.n_outputs), dtype=np.longdouble)
         for t, root in enumerate(term.roots):

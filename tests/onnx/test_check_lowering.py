@@ -13,7 +13,7 @@ from onnx_export import Graph, OutputProjection, convert_term
 from onnx_export.export import LOWEST_OPSET, OPSET
 from onnx_export.testing import check_lowering
 from rffboost_ext import Cosines, RFFBoostRegressor, SymmetricTrees, Term, Trees
-from rffboost_ext.terms import Expanded, LinearTrees, Standardized
+from rffboost_ext.terms import FeatureMap, LinearTrees, Mapped
 
 from .oracle import NEWEST_OPSET, random_cosines, random_symmetric_trees, random_trees
 from .test_conversion_check import WRONG, Line, right, table
@@ -21,13 +21,14 @@ from .test_conversion_check import WRONG, Line, right, table
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3)) * [1.0, 20.0, 0.1] + [0.0, 300.0, 5.0]
 CENTER, SCALE = np.array([0.0, 300.0, 5.0]), np.array([1.0, 20.0, 0.1])
+STANDARD = FeatureMap(center=CENTER, scale=SCALE)
 
 
 def expanded() -> tuple[Term, np.ndarray]:
     """A term behind imputation and one-hot encoding, of a fit, and its features with missing values."""
     gaps = table().assign(x=lambda t: t.x.where(t.z > 4.95))
     model = RFFBoostRegressor(learner="rff_1", n_estimators=3, random_state=0).fit(gaps, gaps.z)
-    (term,) = [term for term in model.ensemble_.compact().terms if isinstance(term, Expanded)]
+    (term,) = [term for term in model.ensemble_.compact().terms if isinstance(term, Mapped)]
     return term, model.encoder_.transform(gaps)[:30]
 
 
@@ -39,10 +40,10 @@ TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
         (random_symmetric_trees(6, 10, 3, n_outputs=3, linear=True), X - CENTER),
     ],
     LinearTrees: lambda: [(LinearTrees(random_trees(4, 10, 3, n_outputs=4 * c), c), X - CENTER) for c in (1, 2)],
-    Standardized: lambda: [
-        (Standardized(inner, CENTER, SCALE), X) for inner in (random_cosines(1, 5, 3), random_trees(2, 5, 3))
+    Mapped: lambda: [
+        *((STANDARD.around(inner), X) for inner in (random_cosines(1, 5, 3), random_trees(2, 5, 3))),
+        expanded(),
     ],
-    Expanded: lambda: [expanded()],
     OutputProjection: lambda: [(OutputProjection(random_trees(3, 5, 3), RNG.normal(size=(1, 2))), X - CENTER)],
 }
 OWN = [kind for kind in convert_term.registry if kind.__module__.startswith(("rffboost_ext.", "onnx_export."))]
@@ -85,7 +86,7 @@ def test_what_an_export_may_not_find(function: Any, words: str) -> None:
 def test_terms_inside_others_are_named() -> None:
     convert_term.register(Line)(lambda term, graph, x: graph.node("Neg", right(term, graph, x)))
     with pytest.raises(AssertionError, match="ONNX form of Line computes something else"):
-        check_lowering(Standardized(Line(np.ones((3, 1)), np.ones(1)), CENTER, SCALE), X)
+        check_lowering(STANDARD.around(Line(np.ones((3, 1)), np.ones(1))), X)
 
 
 def test_a_term_without_a_conversion_and_rows_of_a_wrong_shape() -> None:

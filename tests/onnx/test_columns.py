@@ -21,7 +21,7 @@ from rffboost_ext import (
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
 )
-from rffboost_ext.terms import Expanded, Standardized
+from rffboost_ext.terms import FeatureMap, Mapped
 
 from ..cases import LOSS_NAMED, make_estimator
 from ..tables import BRIEF, COLUMNS, corners, make_gapped, make_table, pairs
@@ -257,8 +257,8 @@ def test_gaps_that_other_columns_fill(dtype: str) -> None:
 def test_scaled_terms_with_gaps() -> None:
     # A scaler in front of an expansion, as a pipeline makes it.
     expanded = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y).ensemble_.compact().terms[0]
-    assert isinstance(expanded, Expanded)
-    scaled = Standardized(expanded, np.array([0.5]), np.array([2.0]))
+    assert isinstance(expanded, Mapped)
+    scaled = FeatureMap(center=np.array([0.5]), scale=np.array([2.0])).around(expanded)
     ensemble: Ensemble = ensemble_of(scaled, random_cosines(0, 3, 1), baseline=0.3)
     rows = np.random.default_rng(0).standard_normal((30, 1))
     verify_onnx(posed(ensemble, 1), to_onnx(posed(ensemble, 1)), rows, raise_on_mismatch=True)

@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from onnx_export import OnnxPredictor, describe_onnx, to_onnx
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import FeatureMap
 
 from .oracle import classifier, ensemble_of, fitted, posed, random_cosines, random_trees
 
@@ -164,6 +164,6 @@ def test_a_graph_without_a_constant_is_damaged() -> None:
 def sums(dtype: str) -> onnx.ModelProto:
     """A model of cosines, trees and standardized trees."""
     trees = random_trees(1, 6, 2, depth=3)
-    scaler = np.array([0.3, 1e4]), np.array([2.0, 30.0])
-    terms = random_cosines(0, 4, 2, center=scaler[0]), trees, Standardized(trees, *scaler)
+    scaler = FeatureMap(center=np.array([0.3, 1e4]), scale=np.array([2.0, 30.0]))
+    terms = random_cosines(0, 4, 2, center=scaler.center), trees, scaler.around(trees)
     return to_onnx(posed(ensemble_of(*terms, baseline=0.5), 2), dtype=dtype)

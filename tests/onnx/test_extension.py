@@ -28,7 +28,7 @@ from rffboost_ext.losses import (
     Poisson,
     SquaredError,
 )
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import Mapped
 
 from .oracle import ensemble_of, posed, random_cosines, random_trees
 
@@ -95,7 +95,7 @@ def test_a_term_of_a_users_own(dtype: str) -> None:
     y = X[:, 0] + 0.3 * X[:, 1]
     model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=4, learning_rate=0.5).fit(X, y)
     graph = to_onnx(model, dtype=dtype)
-    assert any(isinstance(term.term, Standardized) for term in model.ensemble_.compact().terms)
+    assert any(isinstance(term, Mapped) for term in model.ensemble_.compact().terms)
     for rows in (X, np.where(np.arange(3) == 1, np.nan, X)):
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
 

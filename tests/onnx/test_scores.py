@@ -14,7 +14,7 @@ from onnx_export import to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
 from onnx_export.predictor import open_session
 from rffboost_ext import RFFBoostClassifier, Trees
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import FeatureMap
 
 from ..cases import PAIR_NAMES, PAIRS
 from .oracle import (
@@ -198,8 +198,8 @@ def test_a_row_on_a_threshold_goes_the_same_way(dtype: str) -> None:
     trees = random_trees(0, 20, d=2, depth=4)
     thresholds = trees.threshold[trees.left >= 0]
     X = np.repeat(np.concatenate([thresholds, np.nextafter(thresholds, np.float32(-9))]), 2).reshape(-1, 2)
-    standardized = Standardized(trees, np.array([0.3, 1e5]), np.array([1.7, 0.2]))
-    for term, rows in ((trees, X), (standardized, X * standardized.scale + standardized.center)):
+    scaler = FeatureMap(center=np.array([0.3, 1e5]), scale=np.array([1.7, 0.2]))
+    for term, rows in ((trees, X), (scaler.around(trees), X * scaler.scale + scaler.center)):
         estimator = posed(ensemble_of(term), 2)
         seen = held(rows, dtype).astype(np.float64)
         error = np.abs(score_of(to_onnx(estimator, dtype=dtype), rows, dtype) - exact(estimator.ensemble_, seen))

@@ -13,8 +13,7 @@ from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, to_onnx,
 from onnx_export.export import LOWEST_OPSET
 from onnx_export.uncertainty import concatenate_outputs, project_outputs
 from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor, SymmetricTree
-from rffboost_ext.terms import Standardized
-from rffboost_ext.terms.gradients import gradient
+from rffboost_ext.terms import FeatureMap
 
 from ..cases import LOSS_CASES, make_data
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, random_cosines, random_symmetric_trees, random_trees
@@ -137,7 +136,7 @@ def test_terms_without_a_closed_form_are_placed():
         random_cosines(0, 4, 3),
         random_trees(1, 2, 3),
         random_symmetric_trees(3, 2, 3, linear=True),
-        Standardized(random_trees(2, 2, 3), np.ones(3), np.full(3, 2.0)),
+        FeatureMap(center=np.ones(3), scale=np.full(3, 2.0)).around(random_trees(2, 2, 3)),
     )
     parts = [ensemble_of(term, baseline=0.5 * k) for k, term in enumerate(terms)]
     whole = concatenate_outputs(parts)
@@ -150,7 +149,7 @@ def test_terms_without_a_closed_form_are_placed():
             OutputProjection.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12
         )
         moved = (wrapped(X + 1e-7 * np.eye(3)[0]) - wrapped(X)) / 1e-7
-        np.testing.assert_allclose(gradient(wrapped, X)[:, :, 0], moved, atol=1e-5)
+        np.testing.assert_allclose(wrapped.gradient(X)[:, :, 0], moved, atol=1e-5)
     model = quantiles(levels=(0.2, 0.8)).fit(X, Y)
     inner = model.estimators_[0].ensemble_.compact()
     object.__setattr__(inner, "terms", tuple(OutputProjection(term, np.eye(1)) for term in inner.terms))

@@ -9,7 +9,7 @@ import pytest
 
 from rffboost_ext import LEARNERS, Learner, RFFBoostRegressor, Term, load_model, storable
 from rffboost_ext.persistence.values import STORAGE_RULES
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import FeatureMap
 
 from .model_file_cases import FEW, Array, X, again, assert_same, packed_and_back
 
@@ -109,5 +109,5 @@ def test_names_that_cannot_be(name):
 
 def test_standardized_terms_come_back(doors):
     storable("tests.Line")(Line)
-    term = Standardized(Line(np.ones((3, 1))), np.arange(3.0), np.ones(3))
+    term = FeatureMap(center=np.arange(3.0), scale=np.ones(3)).around(Line(np.ones((3, 1))))
     np.testing.assert_array_equal(packed_and_back(term)(X), term(X))

@@ -23,7 +23,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
-from rffboost_ext.terms import Expanded, ImputeAndEncode
+from rffboost_ext.terms import ImputeAndEncode, Mapped
 
 from ..cases import make_estimator
 from ..oracles.shapley import by_definition
@@ -195,7 +195,7 @@ def test_init_models_may_know_more_categories(make):
 @pytest.mark.parametrize("learner", ["auto", "rff_newton"])
 def test_folds_share_one_block_of_cosines(learner):
     model = RFFBoostClassifier(learner=learner, n_estimators=15, random_state=0).fit(TABLE, Y, eval_set=None)
-    assert sum(isinstance(term, Expanded) for term in model.ensemble_.compact().terms) == 1
+    assert sum(isinstance(term, Mapped) for term in model.ensemble_.compact().terms) == 1
     assert cross_val_score(classifier(learner), TABLE, Y, cv=3).mean() > 0.6
     assert len(model.fit(TABLE, Y, eval_set=[(TABLE, Y)]).validation_scores_) > 1
 
@@ -248,4 +248,4 @@ def test_a_users_term_sees_the_expanded_columns():
     design = Design(np.array([[0.0], [1.0], [np.nan]]), expansion=expansion)
     fitted = boost(design, np.array([[0.0], [1.0], [2.0]]), loss="squared_error", learner="rff_1", n_estimators=40)
     np.testing.assert_allclose(fitted.raw(design.original)[:, 0], [0.0, 1.0, 2.0], atol=0.1)
-    assert isinstance(fitted.terms[0], Expanded)
+    assert isinstance(fitted.terms[0], Mapped)

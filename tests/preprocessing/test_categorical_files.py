@@ -1,4 +1,4 @@
-"""Models with categorical columns in files: what is damaged or does not fit is refused."""
+"""Models with categorical columns in files: what is damaged or does not fit is refused, and older files load."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import (
+    RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
+    Trees,
     load_model,
     save_model,
 )
-from rffboost_ext.estimators.serialization import ENCODER
-from rffboost_ext.terms.validation import check_term
+from rffboost_ext.estimators.serialization import ENCODER, booster_state, built_booster
+from rffboost_ext.terms import FeatureMap
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 
@@ -34,9 +36,9 @@ from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 )
 def test_damaged_expansions_are_refused(change, words):
     term = classifier("rff_1").fit(TABLE, Y).ensemble_.compact().terms[0]
-    check_term(term, 3, 1)
+    term.check(3, 1)
     with pytest.raises(ValueError, match=words):
-        check_term(replace(term, expansion=replace(term.expansion, **change)), 3, 1)
+        FeatureMap(replace(term.feature_map.expansion, **change)).around(term.term).check(3, 1)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +52,9 @@ def test_damaged_expansions_are_refused(change, words):
 )
 def test_damaged_sets_are_refused(change, words):
     trees = classifier("tree").fit(TABLE, Y).ensemble_.compact().terms[0]
-    check_term(trees, 3, 1)
+    trees.check(3, 1)
     with pytest.raises(ValueError, match=words):
-        check_term(replace(trees, **change(trees)), 3, 1)
+        replace(trees, **change(trees)).check(3, 1)
 
 
 @pytest.mark.parametrize("name", ["_coding", "_expansion", "_gaps"])
@@ -75,6 +77,24 @@ def test_categories_that_a_file_cannot_hold_are_named(wrapped, tmp_path):
         with pytest.raises(TypeError, match=f"column 'text' has categories of type {kind}, which a model file"):
             model.save_model(tmp_path / "model")
         assert not list(tmp_path.iterdir())
+
+
+def test_files_of_models_without_columns_load():
+    # As earlier versions wrote them: no trace of categories and gaps, neither in the model nor in its trees.
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    model = classifier("tree").fit(X, Y)
+    state = booster_state(model)
+    for name in ENCODER:
+        state["fitted"].pop(name)
+    for name in ("categorical_features", "missing"):
+        state["params"].pop(name)
+    old = built_booster(RFFBoostClassifier, state)
+    np.testing.assert_array_equal(old.predict(X), model.predict(X))
+    trees = model.ensemble_.compact().terms[0]
+    kept = {
+        name: getattr(trees, name) for name in ("roots", "left", "right", "feature", "threshold", "missing_left")
+    }
+    np.testing.assert_array_equal(Trees(**kept, value=trees.value)(X), trees(X))
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index, pd.Series], ids=lambda kind: kind.__name__)

@@ -12,8 +12,7 @@ from rffboost_ext.preprocessing.feature_expansion import (
     fit_feature_expansion,
     imputation_regressions,
 )
-from rffboost_ext.terms import Expanded, ImputeAndEncode
-from rffboost_ext.terms.validation import check_term
+from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped
 
 from ..oracles import gaps as oracle
 from ..oracles.shapley import by_definition
@@ -106,7 +105,7 @@ def test_explanations(learner):
     wanted = np.zeros((len(rows), X.shape[1]))
     for block in model.ensemble_.compact().terms:
         # What fills a gap counts as the column's own value.
-        known = block.expansion if isinstance(block, Expanded) else None
+        known = block.feature_map.expansion if isinstance(block, Mapped) else None
         wanted += by_definition(*seen(block, known, rows, others))[:, 0]
     np.testing.assert_allclose(model.shap_values(rows, others), wanted, atol=1e-9)
     total = model.decision_function(rows) - model.decision_function(others).mean()
@@ -150,8 +149,8 @@ def test_model_files(tmp_path):
 def test_damaged_sweeps_are_refused(sweeps):
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
     term = model.ensemble_.compact().terms[0]
-    known = vars(term.expansion) | {"regressions": sweeps}
+    known = vars(term.feature_map.expansion) | {"regressions": sweeps}
     damaged = ImputeAndEncode(**{name: known[name] for name in ImputeAndEncode.__dataclass_fields__})
-    check_term(term, 5, 1)
+    term.check(5, 1)
     with pytest.raises(ValueError, match="regressions must have shape"):
-        check_term(Expanded(term.term, damaged), 5, 1)
+        FeatureMap(damaged).around(term.term).check(5, 1)

@@ -27,7 +27,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.data.copies import merge_duplicates
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.terms import Expanded, ImputeAndEncode, outputs_of_each
+from rffboost_ext.terms import ImputeAndEncode, Mapped, outputs_of_each
 
 from ..cases import PAIRS, make_data, make_estimator
 from ..oracles.gaps import filled
@@ -64,7 +64,7 @@ def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
     hand = np.hstack([seen, gaps[:, :2]])
     plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
     np.testing.assert_allclose(scores(model, X), scores(plain, hand), rtol=1e-9, atol=1e-9)
-    assert all(isinstance(term, Expanded) for term in model.ensemble_.terms)
+    assert all(isinstance(term, Mapped) for term in model.ensemble_.terms)
 
 
 @pytest.mark.parametrize("depth", [2, 5])
@@ -88,7 +88,7 @@ def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     ready = make_estimator(loss, learner).fit(X, y)
     np.testing.assert_array_equal(scores(ready, X), scores(plain, X))
     assert plain.encoder_.expansion is None
-    assert not any(isinstance(term, Expanded) for term in ready.ensemble_.terms)
+    assert not any(isinstance(term, Mapped) for term in ready.ensemble_.terms)
 
 
 @corners

@@ -22,8 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.terms import ClipAndLog, Expanded, Standardized, clip
-from rffboost_ext.terms.gradients import gradient
+from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
 
 from ..cases import PAIRS, make_data, make_estimator
 from .test_terms import EXTENT, Linear, cosines, trees
@@ -167,21 +166,21 @@ def test_model_files_keep_it(tmp_path, data):
 
 def test_slopes_end_with_the_range():
     rng = np.random.default_rng(0)
-    term = clip(cosines(rng, 2), EXTENT)
+    term = replace(cosines(rng, 2), clipping=EXTENT)
     low, high = np.maximum(EXTENT.low, -9.0), EXTENT.high
     at_end, beyond = high[None], high[None] + [[0.5, 0.0, 0.0, 0.0]]
-    slopes = gradient(term, beyond)
+    slopes = term.gradient(beyond)
     np.testing.assert_array_equal(slopes[:, :, 0], 0.0)
-    np.testing.assert_array_equal(slopes[:, :, 1:], gradient(term, at_end)[:, :, 1:])
-    free = gradient(replace(term, clipping=None), at_end)
-    np.testing.assert_array_equal(gradient(term, at_end), free)
-    np.testing.assert_array_equal(gradient(term, low[None]), gradient(replace(term, clipping=None), low[None]))
+    np.testing.assert_array_equal(slopes[:, :, 1:], term.gradient(at_end)[:, :, 1:])
+    free = replace(term, clipping=None).gradient(at_end)
+    np.testing.assert_array_equal(term.gradient(at_end), free)
+    np.testing.assert_array_equal(term.gradient(low[None]), replace(term, clipping=None).gradient(low[None]))
     assert np.abs(free[:, :, 0]).min() > 0.0
 
 
 def test_shares_beyond_the_range():
     rng = np.random.default_rng(0)
-    ensemble = Ensemble(np.zeros(2), (clip(cosines(rng, 2), EXTENT), trees(rng, 2)), np.ones((2, 2)))
+    ensemble = Ensemble(np.zeros(2), (replace(cosines(rng, 2), clipping=EXTENT), trees(rng, 2)), np.ones((2, 2)))
     X, background = 3.0 * rng.standard_normal((6, 4)), 3.0 * rng.standard_normal((5, 4))
     values = shapley_values(ensemble, X, background)
     np.testing.assert_allclose(
@@ -247,7 +246,7 @@ def test_anything_else_is_refused(given, data):
 def test_terms_that_are_constant_or_unknown_stay_as_they_are():
     rng = np.random.default_rng(0)
     for term in (trees(rng), Linear(rng.standard_normal((4, 1)))):
-        assert clip(term, EXTENT) is term
+        assert term.on_features(FeatureMap(clipping=EXTENT)) is term
 
 
 @dataclass(frozen=True)
@@ -258,6 +257,9 @@ class Ramp(Linear):
 
     def __call__(self, X):
         return super().__call__(X if self.clipping is None else self.clipping(X))
+
+    def on_features(self, features):
+        return replace(self, clipping=features.clipping)
 
     @classmethod
     def stack(cls, terms):
@@ -271,9 +273,8 @@ class Ramps(Learner):
         return Ramp(np.linspace(-1.0, 1.0, round.design.n_features)[:, None])
 
 
-def test_a_type_of_ones_own_registers(data):
+def test_a_users_term_can_apply_a_range(data):
     X, y, Z = data
-    clip.register(Ramp, lambda term, clipping: replace(term, clipping=clipping))
     model = RFFBoostRegressor(learner=Ramps(), standardize=False, n_estimators=2).fit(X, y)
     np.testing.assert_allclose(model.predict(Z), model.predict(within(X, Z)), rtol=0, atol=1e-12)
     assert np.ptp(model.predict(Z)) > 0.0
@@ -301,7 +302,7 @@ def test_designs_hold_cosines_alone():
     design = Design(X, X.mean(axis=0), X.std(axis=0), clipping=EXTENT)
     assert design.restore(cosines(np.random.default_rng(1))).clipping is EXTENT
     restored = design.restore(trees(np.random.default_rng(1)))
-    assert isinstance(restored, Standardized)
+    assert isinstance(restored, Mapped)
     assert isinstance(restored.term, Trees)
 
 
@@ -311,8 +312,8 @@ def test_cosines_of_an_expansion_are_held_behind_it(data):
     X[::4, 0] = np.nan
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=2, early_stopping=False).fit(X, y)
     term = model.ensemble_.terms[0]
-    assert isinstance(term, Expanded)
-    seen = term.expansion(X)
+    assert isinstance(term, Mapped)
+    seen = term.feature_map(X)
     np.testing.assert_array_equal(term.term.clipping.low, seen.min(axis=0))
     np.testing.assert_array_equal(term.term.clipping.high, seen.max(axis=0))
 
@@ -323,4 +324,5 @@ def test_a_learners_own_range_is_kept_within_that_of_the_data():
     for inner, outer in ((own, whole), (whole, own), (own, own.translate(5.0))):
         np.testing.assert_array_equal(inner.after(outer)(X), inner(outer(X)))
     term = Cosines(np.ones((1, 2)), np.zeros(1), np.ones((1, 1)), clipping=own)
-    np.testing.assert_allclose(clip(term, whole)(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))
+    clipped = term.on_features(FeatureMap(clipping=whole))
+    np.testing.assert_allclose(clipped(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))

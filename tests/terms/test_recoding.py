@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_validate
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, joint_encoding, recoding_of
-from rffboost_ext.terms.recoding import Recoding, recode, recode_ensemble
+from rffboost_ext.terms import Recoding
 
 LETTERS = np.array(list("abcdefghij"))
 LEARNERS = {
@@ -123,7 +123,7 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     model = fitted(learner, frame, target, np.arange(200))
     more = np.array([*LETTERS, "cc", "zz"], dtype=object)
     wide = joint_encoding([model.encoder_.categories, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
-    moved = recode_ensemble(model.ensemble_, recoding_of(model.encoder_.categories, wide))
+    moved = model.ensemble_.recoded(recoding_of(model.encoder_.categories, wide))
     codes = model.encoder_.categories.transform(frame)[0]
     np.testing.assert_allclose(moved.raw(wide.transform(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
     # Categories that were not known, and missing values, are the same to the first model.
@@ -147,5 +147,5 @@ def test_a_term_without_a_rule_is_named():
         def stack(cls, terms):
             return terms[0]
 
-    with pytest.raises(TypeError, match="new category codes: there is no rule for a Other; register one with"):
-        recode(Other(), Recoding({}, {}))
+    with pytest.raises(TypeError, match="Other must have a method recoded"):
+        Other().recoded(Recoding({}, {}))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import ClipAndLog, Expanded, Standardized, clip, outputs_of_each, restore
+from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped, outputs_of_each
 
 D = 4
 
@@ -59,17 +59,18 @@ TERMS = {
     "cosines": cosines,
     "cosines of two outputs": lambda rng: cosines(rng, 2),
     "centered cosines": lambda rng: cosines(rng, centered=True),
-    "held cosines": lambda rng: clip(cosines(rng, 2, centered=True), EXTENT),
-    "bent cosines": lambda rng: clip(cosines(rng, 2, centered=True), BENT),
+    "held cosines": lambda rng: replace(cosines(rng, 2, centered=True), clipping=EXTENT),
+    "bent cosines": lambda rng: replace(cosines(rng, 2, centered=True), clipping=BENT),
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
     "trees of one of three outputs each": lambda rng: replace(trees(rng), output=np.array([2, 0]), n_outputs=3),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
-    "standardized linear": lambda rng: Standardized(Linear(rng.standard_normal((D, 2))), CENTER, SCALE),
+    "standardized linear": lambda rng: STANDARD.around(Linear(rng.standard_normal((D, 2)))),
 }
 EXTENT = ClipAndLog(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
 BENT = replace(EXTENT, log_scale=np.array([0.2, 0.0, -0.5, 3.0]))
 CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
+STANDARD = FeatureMap(center=CENTER, scale=SCALE)
 terms = pytest.mark.parametrize("make", TERMS.values(), ids=TERMS)
 
 
@@ -168,7 +169,8 @@ def test_trees_are_pickled_without_what_predictions_made_of_them(rng, X):
 def test_frequencies_of_one_fingerprint_are_told_apart(rng, X, monkeypatch):
     term = Cosines.stack([cosines(rng, 2)] * 3)
     assert len(term.merged().omega) == 6
-    monkeypatch.setattr("rffboost_ext.terms.cosines.row_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    hashes = "rffboost_ext.terms.cosine_arrays.row_hashes"
+    monkeypatch.setattr(hashes, lambda rows: np.zeros(len(rows), dtype=np.uint64))
     np.testing.assert_allclose(term.merged()(X), term(X), rtol=0, atol=1e-12)
 
 
@@ -238,7 +240,7 @@ def test_terms_are_frozen(make, rng):
 @pytest.mark.parametrize("name", ["cosines", "cosines of two outputs", "centered cosines", "linear", "trees"])
 def test_restore_undoes_the_standardisation(name, rng, X):
     term = TERMS[name](rng)
-    np.testing.assert_allclose(restore(term, CENTER, SCALE)(X), term((X - CENTER) / SCALE), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(term.on_features(STANDARD)(X), term((X - CENTER) / SCALE), rtol=0, atol=1e-12)
 
 
 def test_cosines_are_what_they_say(rng, X):
@@ -250,7 +252,7 @@ def test_cosines_are_what_they_say(rng, X):
     np.testing.assert_allclose(term.features(X) @ term.weight, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("base", [Cosines, Trees, Expanded, Standardized])
+@pytest.mark.parametrize("base", [Cosines, Trees, Mapped])
 def test_terms_of_this_package_are_final(base):
     with pytest.raises(TypeError, match=f"Own must not derive from {base.__name__}, which is final: derive from"):
         type("Own", (base,), {})
@@ -270,7 +272,8 @@ def test_a_center_near_the_data_keeps_digits(rng):
     local = Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1)), np.full(D, 1e9))
     exact = np.cos((X - 1e9) @ np.ones(D))[:, None]
     np.testing.assert_allclose(local(X), exact, rtol=0, atol=1e-14)
-    restored = restore(Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1))), np.full(D, 1e9), np.ones(D))
+    origin = Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1)))
+    restored = origin.on_features(FeatureMap(center=np.full(D, 1e9), scale=np.ones(D)))
     np.testing.assert_allclose(restored(X), exact, rtol=0, atol=1e-14)
 
 

@@ -12,9 +12,8 @@ from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees, load_model
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.terms.recoding import Recoding, recode
+from rffboost_ext.terms import Recoding
 from rffboost_ext.terms.trees import MIN_ROWS
-from rffboost_ext.terms.validation import check_term
 
 from ..kernels.test_tree_evaluation_bottom_up import D, forest, rows_of
 from ..onnx.oracle import exact, posed
@@ -66,7 +65,7 @@ def test_scaled_stacked_and_split(factor, term, X):
     np.testing.assert_array_equal(stacked(X), both(X))
     for part, one in zip(stacked.split([3, 20, 9]), both.split([3, 20, 9]), strict=True):
         np.testing.assert_array_equal(part(X), one(X))
-        check_term(part, D, C)
+        part.check(D, C)
     assert term.family != wide.family
 
 
@@ -86,7 +85,7 @@ def test_new_codes(term, X):
     term = replace(term, subset=subset, members=np.array([[0b1010]], dtype=np.uint8))
     X[:, 1] = np.arange(len(X)) % 5
     recoding = Recoding({1: np.array([4, 2, 0, 1, 3])}, {1: 6})
-    np.testing.assert_array_equal(recode(term, recoding)(X), recode(with_columns(term), recoding)(X))
+    np.testing.assert_array_equal(term.recoded(recoding)(X), with_columns(term).recoded(recoding)(X))
 
 
 def test_pickles_and_files(term, X, tmp_path):
@@ -96,16 +95,6 @@ def test_pickles_and_files(term, X, tmp_path):
         for field in fields(Trees):
             np.testing.assert_array_equal(getattr(read, field.name), getattr(term, field.name))
         np.testing.assert_array_equal(read(X), term(X))
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_files_with_a_column_for_each_output(shared, term, X, tmp_path):
-    """Files of earlier versions; trees that add to several outputs stay as they are."""
-    wide = with_columns(term)
-    wide.value[term.roots[-1]] += shared
-    read = through_a_file(posed(Ensemble(np.zeros(C), (wide,), np.ones((1, 2))), D), tmp_path / "old")
-    np.testing.assert_array_equal(read.ensemble_.terms[0](X), wide(X))
-    assert read.ensemble_.terms[0].value.shape[1] == (C if shared else 1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -132,7 +121,7 @@ def test_graphs(dtype, term, rng):
 def test_wrong_outputs(change, words, term, tmp_path):
     damaged = replace(term, **change)
     with pytest.raises(ValueError, match=words):
-        check_term(damaged, D, C)
+        damaged.check(D, C)
     model = posed(Ensemble(np.zeros(C), (damaged,), np.ones((1, 2))), D)
     model.save_model(tmp_path / "model")
     with pytest.raises(ValueError, match="output"):

@@ -79,7 +79,7 @@ class KernelMachine(SecondOrderLearner):
         return omega
 
     def _projection(self, round: Round) -> Projection | None:
-        """The projection of the selected frequencies; None if there is none."""
+        """The projection of the selected frequencies; learner states of earlier versions have none."""
         return round.design.learner_state((*self._cache_key, "projection"), lambda: None)
 
     def _reuse_system(self, round: Round, sample: Round, state: bytes, build: Callable[[], S]) -> S:

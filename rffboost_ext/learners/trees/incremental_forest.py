@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Term
-from ...terms import ImputeAndEncode, Trees, expand, outputs_of_each, restore
-from ...terms.batch_evaluation import BATCHED, map_groups
+from ...terms import FeatureMap, Trees, outputs_of_each
+from ...terms.batch_evaluation import map_groups
 from ...utils.typing import Array
 from .centering import shift_thresholds
 from .thresholds import lower_thresholds
@@ -90,26 +90,18 @@ class GrownTree(Term):
     def stack(cls, terms: Sequence[Term]) -> Any:
         return Trees.stack([term.materialized() for term in terms])  # type: ignore[misc]
 
+    @classmethod
+    def outputs_of(cls, terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
+        # Extracted trees predict at a lower fixed cost than XGBoost.
+        return map_groups(terms, lambda term: id(term.forest), lambda group: forest_outputs(group, X))
+
+    def on_features(self, features: FeatureMap) -> GrownTree:
+        # Trees are grown on the original columns, and handle missing values and codes themselves.
+        return self
+
     def materialized(self) -> Trees:
         trees = self.forest.round(self.index)
         return trees if np.all(self.factor == 1.0) else trees.scaled(self.factor)
-
-
-@restore.register
-def _(term: GrownTree, center: Array, scale: Array) -> Term:
-    # Trees are grown on the original features.
-    return term
-
-
-@expand.register
-def _(term: GrownTree, expansion: ImputeAndEncode) -> Term:
-    # Trees handle missing values and codes themselves.
-    return term
-
-
-def outputs_by_forest(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
-    """Outputs of each term, predicted by extracted trees at a lower fixed cost than XGBoost's prediction."""
-    return map_groups(terms, lambda term: id(term.forest), lambda group: forest_outputs(group, X))
 
 
 def forest_outputs(terms: Sequence[GrownTree], X: Array) -> Sequence[Array] | Array:
@@ -121,6 +113,3 @@ def forest_outputs(terms: Sequence[GrownTree], X: Array) -> Sequence[Array] | Ar
             # A row gets one leaf value per output, so scaling the output is exact.
             return [term.factor * output for term, output in zip(terms, outputs, strict=True)]
     return outputs_of_each([term.materialized() for term in terms], X)
-
-
-BATCHED[GrownTree] = outputs_by_forest

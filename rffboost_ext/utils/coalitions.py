@@ -18,7 +18,7 @@ from math import factorial
 
 import numpy as np
 
-from ..utils.typing import Array
+from .typing import Array
 
 # All coalitions of up to so many features are evaluated.
 MAX_FEATURES = 8

@@ -16,12 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import singledispatch
 
 import numpy as np
 
-from ..terms import Cosines
-from ..utils.arrays import require_columns
 from ..utils.typing import Array
 
 # Maximum number of rows and of cosines evaluated, unless rows were fewer than the minimum.
@@ -34,15 +31,14 @@ TOLERANCE = 1e-3
 BLOCK_SIZE = 1024
 
 
-@singledispatch
-def total_effects(term: Callable[[Array], Array], X: Array, weight: Array) -> Array:
+def total_effects(function: Callable[[Array], Array], X: Array, weight: Array) -> Array:
     """Total effect of each feature on a function, (d,), over weighted pairs of rows, summed over outputs.
 
-    It is evaluated d + 1 times on the rows. Types of terms register a faster rule here, as cosines do.
+    It is evaluated d + 1 times on the rows.
 
     Parameters
     ----------
-    term : callable
+    function : callable
         From X (n, d) to outputs (n, C), such as a term.
     X : ndarray of shape (n, d)
         Rows, of which a sample is used if n d is large.
@@ -50,12 +46,24 @@ def total_effects(term: Callable[[Array], Array], X: Array, weight: Array) -> Ar
         Weights of the rows, with sum 1.
     """
     X, weight, other = sample_pairs(X, weight, MAX_EVALUATIONS // X.shape[1])
-    outputs, moved, effects = term(X), X.copy(), np.zeros(X.shape[1])
+    outputs, moved, effects = function(X), X.copy(), np.zeros(X.shape[1])
     for j in range(len(effects)):
         moved[:, j] = X[other, j]
-        effects[j] = 0.5 * weight @ np.square(term(moved) - outputs).sum(axis=1)
+        effects[j] = 0.5 * weight @ np.square(function(moved) - outputs).sum(axis=1)
         moved[:, j] = X[:, j]
     return effects
+
+
+def divided_variance(function: Callable[[Array], Array], effects: Array, X: Array, weight: Array) -> Array:
+    """The variance of the outputs of a function, divided in proportion to total effects (d,)."""
+    total = effects.sum()
+    whole = variance(function(X), weight).sum()
+    return np.asarray(whole / total * effects if total > 0.0 else effects)
+
+
+def variance(values: Array, weight: Array) -> Array:
+    """The weighted variance of each column, for weights with sum 1."""
+    return np.asarray(weight @ np.square(values - weight @ values))
 
 
 def sample_pairs(X: Array, weight: Array, size: int) -> tuple[Array, Array, Array]:
@@ -67,28 +75,29 @@ def sample_pairs(X: Array, weight: Array, size: int) -> tuple[Array, Array, Arra
     return X, weight, rng.choice(len(X), len(X), p=weight)
 
 
-@total_effects.register
-def _(term: Cosines, X: Array, weight: Array) -> Array:
-    require_columns(X, term.n_features)
-    columns = term.omega if term.projection is None else term.projection.matrix
-    n_used = int(np.count_nonzero(columns.any(axis=0)))
-    X, weight, other = sample_pairs(X, weight, MAX_COSINES // max(1, n_used * len(term.omega)))
-    X = X.astype(np.float64)
-    angles, clipped, effects = term.angles(X), term.clip_and_log(X), np.zeros(X.shape[1])
-    counts = np.count_nonzero(columns, axis=1) if term.projection is None else np.full(len(term.omega), n_used)
-    waves, is_wide = np.cos(angles), counts[:, None] > MANY_FEATURES
-    for start in range(0, len(effects), BLOCK_SIZE):
-        block = slice(start, start + BLOCK_SIZE)
-        shift, omega = clipped[other, block] - clipped[:, block], term.column_frequencies(block)
-        by_series = is_wide & (np.abs(omega) * np.abs(shift).max(axis=0, initial=0.0) <= MAX_CHANGE)
-        change = series_changes(term.weight, angles, shift, np.where(by_series, omega, 0.0))
-        exactly = (omega != 0.0) & ~by_series
-        for j in np.flatnonzero(exactly.any(axis=0)):
-            chosen = np.flatnonzero(exactly[:, j])
-            moved = np.cos(angles[:, chosen] + shift[:, j, None] * omega[chosen, j])
-            change[j] += (moved - waves[:, chosen]) @ term.weight[chosen]
-        effects[block] = [0.5 * weight @ np.square(one).sum(axis=1) for one in change]
-    return effects
+def changes_of_outputs(weight: Array, angles: Array, shift: Array, omega: Array, counts: Array) -> Array:
+    """Changes of the outputs of cosines if each of k features is shifted alone, (k, n, C).
+
+    Parameters
+    ----------
+    weight : ndarray of shape (M, C)
+    angles : ndarray of shape (n, M)
+    shift : ndarray of shape (n, k)
+        Changes of the features.
+    omega : ndarray of shape (M, k)
+        Frequencies of these features.
+    counts : ndarray of shape (M,)
+        The number of features that each cosine depends on.
+    """
+    is_small = np.abs(omega) * np.abs(shift).max(axis=0, initial=0.0) <= MAX_CHANGE
+    by_series = (counts[:, None] > MANY_FEATURES) & is_small
+    change = series_changes(weight, angles, shift, np.where(by_series, omega, 0.0))
+    exactly, waves = (omega != 0.0) & ~by_series, np.cos(angles)
+    for j in np.flatnonzero(exactly.any(axis=0)):
+        chosen = np.flatnonzero(exactly[:, j])
+        moved = np.cos(angles[:, chosen] + shift[:, j, None] * omega[chosen, j])
+        change[j] += (moved - waves[:, chosen]) @ weight[chosen]
+    return change
 
 
 def series_changes(weight: Array, angles: Array, shift: Array, omega: Array) -> Array:

@@ -1,20 +1,18 @@
-"""Imputation of missing values and one-hot encoding of categories, and terms of the result."""
+"""Imputation of missing values and one-hot encoding of categories."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property, singledispatch
-from typing import final
+from functools import cached_property
 
 import numpy as np
 
-from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
-from .cosines import Cosines
-from .symmetric_trees import SymmetricTrees
+from .recoding import Recoding
+from .stored_fields import require_array, require_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +108,49 @@ class ImputeAndEncode(PickledByFields):
         np.add.at(out, self.source, flat.T)
         return np.ascontiguousarray(out.T).reshape(*values.shape[:-1], self.n_features)
 
+    def chain(self, slopes: Array, X: Array) -> Array:
+        """Derivatives for the columns of X (n, d) from those for the result (n, C, e), (n, C, d).
+
+        They are 0 for missing values and categories. Imputed values depend on the other columns: chain rule.
+        """
+        slopes = slopes[:, :, : len(self.numeric)]
+        missing = np.isnan(X[:, None, self.numeric])
+        for regression in reversed(self.regressions):
+            slopes = np.where(missing, 0.0, slopes) + np.where(missing, slopes, 0.0) @ regression.T
+        out = np.zeros((*slopes.shape[:2], X.shape[1]))
+        out[:, :, self.numeric] = np.where(missing, 0.0, slopes)
+        return out
+
+    def recoded(self, recoding: Recoding) -> ImputeAndEncode:
+        """The expansion of new codes; additional categories have the encoding of missing values."""
+        tables = []
+        for column, table in zip(self.categorical.tolist(), self.one_hot, strict=True):
+            wide = np.tile(table[-1], (recoding.sizes[column] + 1, 1))
+            # A table has rows up to the largest code in training.
+            wide[recoding.codes[column][: len(table) - 1]] = table[:-1]
+            tables.append(wide)
+        return replace(self, one_hot=tuple(tables))
+
+    def check(self) -> None:
+        """Raise a ValueError unless the arrays are consistent."""
+        if type(self.n_features) is not int:
+            raise ValueError(f"n_features must be an integer, got {self.n_features!r}")
+        for name in ("numeric", "indicators", "categorical"):
+            require_array(name, getattr(self, name), (None,), "i")
+            require_range(name, getattr(self, name), 0, self.n_features)
+        require_array("means", self.means, self.numeric.shape)
+        tables, regressions = self.one_hot, self.regressions
+        if not isinstance(tables, tuple) or len(tables) != len(self.categorical):
+            raise ValueError(f"one_hot must have {len(self.categorical)} arrays, one per categorical column")
+        if not isinstance(regressions, tuple):
+            raise ValueError(f"regressions must be a tuple, got {regressions!r}")
+        for table in tables:
+            require_array("one_hot", table, (None, None))
+            if not len(table):
+                raise ValueError("one_hot must have a row for missing codes, got none")
+        for regression in regressions:
+            require_array("regressions", regression, 2 * self.numeric.shape)
+
 
 def has_missing(X: Array) -> bool:
     """Whether X (n, d) has missing values; also true if a sum of its values overflows."""
@@ -120,78 +161,3 @@ def has_missing(X: Array) -> bool:
 def one_hot_rows(codes: Array, size: int) -> Array:
     """Row of each code in a table of `size` codes; the last row is that of missing and unknown codes."""
     return np.where((codes >= 0) & (codes < size), codes, size).astype(np.intp)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Expanded(Term):
-    """``x -> term(expansion(x))``.
-
-    Parameters
-    ----------
-    term : Term
-        A function of the imputed and encoded columns.
-    expansion : ImputeAndEncode
-        Imputation and encoding of X.
-    """
-
-    term: Term
-    expansion: ImputeAndEncode
-
-    def __call__(self, X: Array) -> Array:
-        return self.term(self.expansion(X))
-
-    def features(self, X: Array) -> Array:
-        return self.term.features(self.expansion(X))
-
-    def scaled(self, factor: float) -> Expanded:
-        return replace(self, term=self.term.scaled(factor))
-
-    @classmethod
-    def stack(cls, terms: Sequence[Expanded]) -> Expanded:
-        return replace(terms[0], term=type(terms[0].term).stack([t.term for t in terms]))
-
-    @property
-    def family(self) -> Hashable:
-        return Expanded, self.term.family, self.expansion.key
-
-    def merged(self) -> Expanded:
-        return replace(self, term=self.term.merged())
-
-    def materialized(self) -> Expanded:
-        return replace(self, term=self.term.materialized())
-
-
-@singledispatch
-def expand(term: Term, expansion: ImputeAndEncode) -> Term:
-    """The function ``x -> term(expansion(x))`` as a term of the original columns.
-
-    Types of terms that handle missing values and categories themselves, such as the trees that XGBoost grows,
-    register a rule here. Cosines that impute their features remain as they are if means are all that is imputed.
-    Any other term is wrapped in :class:`Expanded`.
-
-    Parameters
-    ----------
-    term : Term
-        A function of the expanded features, (n, e).
-    expansion : ImputeAndEncode
-        The imputation and the one-hot encoding, from (n, d) to (n, e).
-
-    Returns
-    -------
-    Term
-        A function of the original columns, (n, d).
-    """
-    return Expanded(term, expansion)
-
-
-@expand.register
-def _(term: Cosines, expansion: ImputeAndEncode) -> Term:
-    imputes = term.clipping is not None and term.clipping.means is not None
-    return term if imputes and expansion.only_imputes_means else Expanded(term, expansion)
-
-
-@expand.register
-def _(term: SymmetricTrees, expansion: ImputeAndEncode) -> Term:
-    # They handle missing values and codes themselves.
-    return term

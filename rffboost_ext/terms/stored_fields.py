@@ -1,0 +1,55 @@
+"""Checks of the arrays of terms from a file or a learner: kernels do not check bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..utils.typing import Array
+
+KIND_NAMES = {"iu": "integers", "i": "integers", "f": "floats", "b": "booleans"}
+
+
+def require_array(name: str, array: Any, shape: Sequence[int | None], kind: str = "f") -> None:
+    """Raise a ValueError unless `array` is of a kind of :data:`KIND_NAMES` and a shape.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array, in messages.
+    array : object
+        What is checked.
+    shape : sequence of int or None
+        The size of each axis; None for any.
+    kind : str, default="f"
+        NumPy's letters of the kinds of type that are allowed. float16 is not.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in kind or array.dtype == np.float16:
+        got = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+        raise ValueError(f"{name} must be an array of {KIND_NAMES[kind]}, got {got}")
+    if array.ndim != len(shape) or any(
+        size not in (None, found) for size, found in zip(shape, array.shape, strict=True)
+    ):
+        wanted = str(tuple(shape)).replace("None", "any")
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+
+
+def require_instance(name: str, value: Any, cls: type) -> None:
+    """Raise a ValueError unless a field, of a file perhaps, is of a class."""
+    if not isinstance(value, cls):
+        raise ValueError(f"{name} must be of type {cls.__name__}, got {type(value).__name__}")
+
+
+def require_range(name: str, values: Array, low: int | Array, high: int | None) -> None:
+    """Raise a ValueError unless ``low <= values < high`` everywhere; no upper bound for None."""
+    wrong = (values < low) | (values >= (np.inf if high is None else high))
+    if wrong.any():
+        raise ValueError(f"{name} are out of range: {values[wrong][0]}")
+
+
+def require_outputs(kind: str, found: Any, wanted: int | None) -> None:
+    """Raise a ValueError unless a kind of term has a positive number of outputs, and those that are wanted."""
+    if type(found) is not int or found < 1 or wanted not in (None, found):
+        raise ValueError(f"{kind} must have {wanted or 'a positive number of'} outputs, got {found!r}")
