@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto
+from onnx import ValueInfoProto
 
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.utils.typing import Array
@@ -94,9 +94,6 @@ class CategoryInputs:
         """Names of the inputs: those of the columns, else x0, x1 and so on."""
         columns = list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))]
         return input_names(columns, self.taken)
-
-    def merge_opsets(self, model: ModelProto) -> None:
-        """Nothing to add: all operator sets are in the graph already."""
 
 
 def is_text(categories: Array | None) -> bool:

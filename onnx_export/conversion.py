@@ -134,7 +134,7 @@ def largest_shift(term: Cosines, center: Array) -> float:
 def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
     """Convert `term` in the scope `name`, and record it for the comparison with its nodes."""
     with graph.scope(name):
-        out = graph.output_of(type(term).__name__, lambda: convert_term(term, graph, x))
+        out = graph.output_of(convert_term, term, x)
     graph.terms.append((term, x, out))
     return out
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,16 @@ from onnx.shape_inference import infer_node_outputs
 from rffboost_ext.utils.typing import Array
 
 
+@cache
 def element_type(dtype: np.dtype[Any]) -> int:
     """ONNX's number of a type; text is any dtype of kind U or O."""
     return TensorProto.STRING if dtype.kind in "UO" else helper.np_dtype_to_tensor_dtype(dtype)
+
+
+@cache
+def declared_type(dtype: np.dtype[Any]) -> TypeProto:
+    """The declaration of a tensor of a type and of any shape."""
+    return helper.make_tensor_type_proto(element_type(dtype), None)
 
 
 def numpy_type(kind: TypeProto) -> np.dtype[Any]:
@@ -44,10 +53,15 @@ def output_types(
     if not defs.has(node.op_type, version, node.domain):
         return {}
     schema = defs.get_schema(node.op_type, version, node.domain)
-    given = {name: helper.make_tensor_type_proto(element_type(types[name]), None) for name in node.input if name}
-    imports = [helper.make_opsetid(*entry) for entry in opsets.items()]
-    found = infer_node_outputs(schema, node, given, opset_imports=imports)
-    return {name: numpy_type(kind) for name, kind in found.items() if kind.tensor_type.elem_type}
+    imports = list(starmap(helper.make_opsetid, opsets.items()))
+    given, found = {}, {}
+    for name in node.input:
+        if name:
+            given[name] = declared_type(types[name])
+    for name, kind in infer_node_outputs(schema, node, given, opset_imports=imports).items():
+        if kind.tensor_type.elem_type:
+            found[name] = helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
+    return found
 
 
 def tensor(array: Array, name: str) -> TensorProto:

@@ -197,8 +197,6 @@ def build(
         raw = graph.node("Add", raw, graph.cast(graph.input(OFFSET, outer), graph.dtype))
     outputs = outputs_of(source, graph, raw, outer)
     model = assemble(graph, inputs, outputs)
-    if before is not None:
-        before.merge_opsets(model)
     steps_output = x if isinstance(before, PreprocessingSteps) else ""
     metadata = metadata_for(source, dtype, steps_output)
     if before is not None:

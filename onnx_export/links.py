@@ -185,20 +185,13 @@ def _(link: ColumnLink, graph: Graph, raw: str) -> str:
 
 def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
     """``[-slope raw, slope raw]``, (n, 2), from raw scores (n, 1): one column for each of two classes."""
-
-    def build() -> str:
-        return graph.node("Mul", raw, graph.constant([[-slope, slope]], "sides"))
-
-    return graph.once(("sides", raw, slope), build)
+    key = "sides", raw, slope
+    return graph.once(key, lambda: graph.node("Mul", raw, graph.constant([[-slope, slope]], "sides")))
 
 
 def response_nodes(link: Link | Loss, graph: Graph, raw: str) -> str:
     """The response by ``convert_link``, computed once for each link and scores; an error names the link."""
-
-    def build() -> str:
-        return graph.output_of(type(link).__name__, lambda: convert_link(link, graph, raw))
-
-    return graph.once(("response", id(link), raw), build)
+    return graph.once(("response", id(link), raw), lambda: graph.output_of(convert_link, link, raw))
 
 
 def class_columns(link: Link | Loss, graph: Graph, raw: str, n_outputs: int) -> str:

@@ -17,7 +17,6 @@ from onnx import ModelProto, ValueInfoProto, helper
 from rffboost_ext.utils.files import check_path, require_regular, write_atomically
 
 from .element_types import element_type
-from .embedding import all_nodes
 from .external_data import LARGEST_MODEL, load_external_data, require_plausible_shapes
 from .graph import Graph
 
@@ -37,9 +36,7 @@ def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[V
     # Tools tell nodes apart by name. Numbers keep files small.
     for number, node in enumerate(graph.nodes):
         node.name = str(number)
-    bodies = [node for function in graph.functions for node in function.node]
-    used = {"", *(node.domain for node in all_nodes([*graph.nodes, *bodies]))}
-    imports = [helper.make_opsetid(*entry) for entry in graph.opsets.items() if entry[0] in used]
+    imports = [helper.make_opsetid(*entry) for entry in graph.opsets.items() if entry[0] in graph.domains]
     proto = helper.make_graph(graph.nodes, "rffboost", inputs, outputs, list(graph.constants.values()))
     # An opset newer than the default needs the IR version that introduced it.
     ir_version = max(IR_VERSION, helper.find_min_ir_version_for(imports[:1]))

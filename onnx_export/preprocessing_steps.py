@@ -50,20 +50,13 @@ class PreprocessingSteps:
 
     def open(self, graph: Graph) -> str:
         """Begin `graph` with these steps and return the name of their output."""
-        graph.nodes.extend(self.model.graph.node)
-        graph.constants.update((tensor.name, tensor) for tensor in self.model.graph.initializer)
+        graph.adopt(self.model)
         end = self.model.graph.output[0]
         taken = [entry.name for entry in self.inputs]
         names = [*taken, *graph.constants, *(name for node in graph.nodes for name in node.output)]
         graph.types.update(dict.fromkeys(names, np.dtype(object)))
         x = graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
         return x if self.absent is None else with_missing(graph, graph.cast(x, graph.dtype), self.absent)
-
-    def merge_opsets(self, model: ModelProto) -> None:
-        """Add to `model` the operator sets that only these steps use, and their functions."""
-        known = {entry.domain for entry in model.opset_import}
-        model.functions.extend(self.model.functions)
-        model.opset_import.extend(entry for entry in self.model.opset_import if entry.domain not in known)
 
 
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
