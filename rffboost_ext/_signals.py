@@ -1,4 +1,4 @@
-"""Signals, such as Ctrl-C, around calls into libraries that call Python back.
+"""Signals, such as Ctrl-C, around fits and around calls into libraries that call Python back.
 
 The handler of a signal runs in the main thread, between two instructions of Python, and may raise an exception:
 KeyboardInterrupt for Ctrl-C. Within a callback of C, such as that of XGBoost's reader of matrices or of Numba's
@@ -13,7 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+
+P = ParamSpec("P")
+M = TypeVar("M")
+R = TypeVar("R")
 
 Handler: TypeAlias = Callable[[int, Any], Any]
 
@@ -64,6 +69,35 @@ def watch_signals() -> Iterator[list[BaseException]]:
         # A handler that was set in the context remains.
         install({n: handler for n, handler in handlers.items() if signal.getsignal(n) is recorders[n]})
         RAISED.set(None)
+
+
+def atomic_fit(fit: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
+    """Wrap a method ``fit`` so that a failure leaves the estimator unchanged.
+
+    Validation of X sets attributes such as ``n_features_in_`` before the rest of a fit can fail. A fit that has a
+    usable model when the user interrupts it stores the interrupt in the attribute ``_interrupt``: it is raised
+    once the model is complete, so that a loop around the fit ends too. An interrupt that a library drops, or
+    replaces by an error of its own, is raised at the end.
+    """
+
+    @wraps(fit)
+    def attempt(model: M, *args: P.args, **kwargs: P.kwargs) -> R:
+        before: dict[str, Any] = dict(vars(model))
+        with watch_signals() as raised:
+            try:
+                fitted = fit(model, *args, **kwargs)
+            except BaseException as error:
+                vars(model).clear()
+                vars(model).update(before)
+                if raised and isinstance(error, Exception):
+                    raise raised[0] from error
+                raise
+            interrupts: list[BaseException | None] = [vars(model).pop("_interrupt", None), *raised]
+        if any(interrupts):
+            raise next(filter(None, interrupts))
+        return fitted
+
+    return attempt
 
 
 def raise_dropped() -> None:

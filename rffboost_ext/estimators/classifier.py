@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._signals import atomic_fit
 from ..boosting.callbacks import Callback
 from ..boosting.parts import Parts
 from ..core import Learner, Loss, Step
@@ -17,7 +18,6 @@ from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble
-from ..utils.atomic_fit import atomic_fit
 from ..utils.migration import explain_unknown
 from ..utils.typing import Array
 from .base import BaseRFFBoost

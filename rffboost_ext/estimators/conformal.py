@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
 
+from .._signals import atomic_fit
 from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
@@ -24,7 +25,6 @@ from ..preprocessing.tables import (
     replace_missing,
     require_arrays,
 )
-from ..utils.atomic_fit import atomic_fit
 from ..utils.migration import explain_unknown
 from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import atomic_fit
 from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
-from ..utils.atomic_fit import atomic_fit
 from ..utils.migration import explain_unknown
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
 from ..utils.typing import Array

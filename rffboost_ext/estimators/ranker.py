@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from .._signals import atomic_fit
 from ..boosting.evaluation import arrays_of_sets, named_sets
 from ..boosting.parts import Parts
 from ..core import Loss
@@ -18,7 +19,6 @@ from ..metrics import ndcg_score
 from ..preprocessing.groups import label_codes
 from ..preprocessing.tables import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
-from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost

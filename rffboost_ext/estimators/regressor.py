@@ -8,13 +8,13 @@ from typing import Any
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import atomic_fit
 from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.parts import Parts
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
-from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import has_attribute

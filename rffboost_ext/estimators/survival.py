@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import atomic_fit
 from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.parts import Parts
 from ..data.dataset import Dataset
@@ -16,7 +17,6 @@ from ..metrics.survival import share_of_pairs
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
 from ..preprocessing.targets import TargetEncoder
-from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import has_attribute

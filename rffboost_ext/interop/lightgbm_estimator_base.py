@@ -12,6 +12,7 @@ import lightgbm
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from .._signals import atomic_fit
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
@@ -19,7 +20,6 @@ from ..losses.validation import response_at
 from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.tables import label_array, target_array
 from ..preprocessing.targets import encode_labels, first_labels, squeeze
-from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import HostEstimatorMixin, routed
 from .lightgbm_initial_scores import previous_lightgbm_model

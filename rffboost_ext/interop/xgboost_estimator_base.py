@@ -10,7 +10,7 @@ import numpy as np
 import xgboost
 from sklearn.utils.validation import _num_samples
 
-from .._signals import defer_signals
+from .._signals import atomic_fit, defer_signals
 from ..learners.trees.xgboost_model import parse_model
 from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
@@ -18,7 +18,6 @@ from ..losses.validation import has_same_response, response_at
 from ..metrics.registry import find_metric
 from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.targets import squeeze
-from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .attachments import attach
 from .estimator_mixin import HostEstimatorMixin, routed

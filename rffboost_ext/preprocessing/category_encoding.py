@@ -84,10 +84,9 @@ class CategoryEncoding(PickledByFields):
     def recode(self, X: Array, other: CategoryEncoding) -> Array:
         """Rows X (n, d), encoded by another encoding that this one includes, in the codes of this one."""
         X = X.copy()
-        for j, (table, known) in enumerate(zip(self._codes, category_lists(other), strict=True)):
-            if known:
-                there, codes = ~np.isnan(X[:, j]), np.array([table[value] for value in known])
-                X[there, j] = codes[X[there, j].astype(np.int64)]
+        for j, codes in recoding_of(other, self).codes.items():
+            there = ~np.isnan(X[:, j])
+            X[there, j] = codes[X[there, j].astype(np.int64)]
         return X
 
     def _encode_column(self, X: Any, column: int) -> tuple[Array, bool]:
@@ -99,11 +98,8 @@ class CategoryEncoding(PickledByFields):
             raise TypeError(f"column {name} of X must hold categories: {error}") from error
         without_code = values[np.isnan(codes)].tolist()
         unknown = [value for value in without_code if not is_missing(value)]
-        if known and unknown:
-            require_category_precision(name, unknown, list(known))
         if known and unknown and len(without_code) == len(values):
-            require_category_kind(name, unknown, next(iter(known)))
-            warn_of_unknown(name, unknown)
+            report_unknown(name, unknown, next(iter(known)))
         return codes, len(unknown) < len(without_code)
 
     @cached_property
@@ -241,45 +237,16 @@ def recoding_of(old: CategoryEncoding, new: CategoryEncoding) -> Recoding:
     return Recoding(codes, sizes)
 
 
-def require_category_kind(column: str, values: Sequence[Any], known: Any) -> None:
-    """Raise a ValueError if all values of a column are text and a known category is a number, or vice versa."""
-    kinds = {isinstance(value, str) for value in values}
-    if kinds == {not isinstance(known, str)}:
-        words = ("numbers", "text") if isinstance(known, str) else ("text", "numbers")
+def report_unknown(column: str, values: Sequence[Any], known: Any) -> None:
+    """Warn that none of the values of several rows is a known category, as with another spelling.
+
+    A ValueError is raised if all values are text and a known category is a number, or vice versa.
+    """
+    if all(isinstance(value, str) != isinstance(known, str) for value in values):
         raise ValueError(
-            f"column {column} of X must hold categories as in fit, such as {known!r}, got {values[0]!r}: "
-            f"{words[0]} where fit had {words[1]}"
+            f"column {column} of X must hold {'text' if isinstance(known, str) else 'numbers'}, such as the "
+            f"category {known!r} of fit, got {values[0]!r}"
         )
-
-
-def require_category_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
-    """Raise a ValueError if a value equals a known category in single precision only, as 0.1 may do."""
-    categories = {as_float32(one): one for one in known if is_fraction(one)}
-    value = next(
-        (one for one in values if categories and is_fraction(one) and as_float32(one) in categories), None
-    )
-    if value is not None:
-        raise ValueError(
-            f"column {column} of X must hold categories as in fit, such as {categories[as_float32(value)]!r}, got "
-            f"{value!r}: they are equal in float32 only, so use the type of X in fit"
-        )
-
-
-def is_fraction(value: object) -> bool:
-    """Whether a value is a number with a fraction."""
-    if not isinstance(value, float | np.floating):
-        return False
-    number = float(value)
-    return not number.is_integer() and abs(number) < 2.0**53
-
-
-def as_float32(value: float) -> float:
-    """A number rounded to single precision."""
-    return float(np.float32(value))
-
-
-def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
-    """Warn if none of the values of several rows is a known category, as with another spelling."""
     if len(values) > 1:
         warn_user(
             f"column {column} of X: none of the categories of these {len(values)} rows, such as {values[0]!r}, "

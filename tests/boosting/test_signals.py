@@ -14,10 +14,9 @@ import pytest
 import xgboost
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext._signals import SIGNALS, defer_signals, watch_signals
+from rffboost_ext._signals import SIGNALS, atomic_fit, defer_signals, watch_signals
 from rffboost_ext.interop.xgboost import XGBClassifier, XGBRegressor
 from rffboost_ext.learners.trees import binning
-from rffboost_ext.utils.atomic_fit import atomic_fit
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 Y = (X[:, 0] > 0).astype(int)

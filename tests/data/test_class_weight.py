@@ -104,16 +104,6 @@ def test_bad_ones_are_named(given, error, text):
         RFFBoostClassifier(class_weight=given).fit(X, y)
 
 
-def test_it_is_a_parameter_like_any_other(tmp_path):
-    X, y = uneven()
-    model = RFFBoostClassifier("log_loss", "rff_newton", class_weight={0: 2.0}, n_estimators=2).fit(X, y)
-    assert clone(model).get_params()["class_weight"] == {0: 2.0}
-    assert "class_weight={0: 2.0}" in repr(model)
-    model.save_model(tmp_path / "model")
-    assert load_model(tmp_path / "model").class_weight == {0: 2.0}
-    assert (model.loss, model.learner) == ("log_loss", "rff_newton")
-
-
 def test_the_signature_is_that_of_both_estimators_and_the_weights():
     own, shared = (inspect.signature(shell).parameters for shell in (RFFBoostClassifier, BaseRFFBoost))
     weight = inspect.Parameter("class_weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")

@@ -14,8 +14,14 @@ from sklearn.kernel_ridge import KernelRidge
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
-from rffboost_ext.utils.kernel_ridge import best_ridge, local_search, ridge_loo_error, squared_distances
-from rffboost_ext.utils.linalg import cholesky, inverse_diagonal
+from rffboost_ext.utils.kernel_ridge import (
+    best_ridge,
+    cholesky,
+    inverse_diagonal,
+    local_search,
+    ridge_loo_error,
+    squared_distances,
+)
 
 from ..cases import LOSS_CASES, make_round
 

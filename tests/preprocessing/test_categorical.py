@@ -14,7 +14,6 @@ from sklearn.model_selection import cross_val_score
 from rffboost_ext import (
     Design,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     Tree,
     average,
@@ -27,7 +26,7 @@ from rffboost_ext.terms import ImputeAndEncode, Mapped
 
 from ..cases import make_estimator
 from ..oracles.shapley import by_definition
-from ..tables import BRIEF, TABLE, Y, by_hand, classifier, corners, make_table, of_cosines, pairs, scores
+from ..tables import TABLE, Y, by_hand, classifier, corners, make_table, of_cosines, pairs, scores
 
 
 @pairs
@@ -220,13 +219,6 @@ def test_importances_find_the_column_that_matters():
     for learner in ("rff_newton", "rff_1", "tree"):
         found = classifier(learner, n_estimators=20).fit(table, y).feature_importances_
         assert found[1] > 0.8
-
-
-def test_quantiles():
-    y = TABLE["whole"].astype(float).to_numpy() + np.nan_to_num(TABLE["number"].to_numpy())
-    booster = RFFBoostRegressor(**BRIEF)
-    low, high = RFFBoostQuantileRegressor((0.2, 0.8), booster).fit(TABLE, y).predict(TABLE).T
-    assert (low <= high).all()
 
 
 def test_tags():

@@ -154,7 +154,7 @@ def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
     table = pd.DataFrame({"kind": pd.Categorical(np.take(known, codes)), "x": rng.standard_normal(60)})
     model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(table, codes == 2)
     new = table.assign(kind=pd.Categorical(np.take(given, codes)))
-    with pytest.raises(ValueError, match=r"column 'kind' of X must hold categories as in fit, such as .*, got"):
+    with pytest.raises(ValueError, match=r"of X must hold (text|numbers), such as the category"):
         model.predict(new)
     # One that is merely new is a missing value.
     unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
@@ -164,21 +164,6 @@ def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
         warnings.simplefilter("error")
         model.predict(unseen[:1])
         model.predict(pd.concat([unseen, table[:1]]).astype({"kind": "category"}))
-
-
-@pytest.mark.parametrize("types", [(np.float32, np.float64), (np.float64, np.float32)], ids=str)
-@pytest.mark.parametrize("values", [[0.1, 0.3], [0.5, 0.1]], ids=str)
-def test_fractions_of_another_precision_are_no_unknown_categories(types, values):
-    fitted, asked = (np.tile(np.array(values, kind), 30)[:, None] for kind in types)
-    model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=[0])
-    model.fit(fitted, np.tile([0.0, 1.0], 30))
-    with pytest.raises(ValueError, match=r"column 0 of X must hold categories as in fit, .* float32 only"):
-        model.predict(asked)
-    # Whole numbers and halves are the same in both, however large, and new ones are new.
-    table = np.tile([2.0**24, 0.5], 30)[:, None]
-    model.fit(table.astype(types[0]), np.tile([0.0, 1.0], 30))
-    assert model.predict(table.astype(types[1])) == pytest.approx(model.predict(table.astype(types[0])))
-    assert np.isfinite(model.predict(np.array([[2.0**24 + 1.0], [0.5]]))).all()
 
 
 @pytest.mark.parametrize("shape", [lambda X: X[0], lambda X: X[None], lambda X: X[0].tolist(), lambda X: [X]])
@@ -215,13 +200,6 @@ def test_large_integers_beside_gaps_are_categories_of_their_own(column):
     # As in the fit, in a table without gaps.
     whole = pd.DataFrame({"number": 0.0, "id": LARGE})
     np.testing.assert_array_equal(coding.transform(whole)[0][:, 1], [0.0, 1.0, 2.0])
-
-
-def test_large_integers_beside_gaps_in_polars():
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"id": [None, *LARGE]})
-    coding = fit_category_encoding("", ["id"], frame)
-    np.testing.assert_array_equal(coding.transform(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])

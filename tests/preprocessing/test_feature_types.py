@@ -48,14 +48,6 @@ def test_text_in_a_column_of_numbers_is_named_in_predict_too():
         classifier().fit(X, Y).predict(table.to_numpy())
 
 
-def test_arrays_and_other_tables_of_times_are_named():
-    with pytest.raises(ValueError, match="column 0 of X must hold numbers, got datetime64"):
-        classifier().fit(np.array(TIMES["dates"])[:, None], Y)
-    polars = pytest.importorskip("polars")
-    with pytest.raises(ValueError, match="column 'when' of X must hold numbers, got Date"):
-        classifier().fit(polars.DataFrame({"x": X[:, 0], "when": np.array(TIMES["dates"])}), Y)
-
-
 def test_dates_as_categories_are_those_of_any_unit_and_have_gaps():
     when = pd.Series(DAYS).where(X[:, 1] < 1.0)
     model = classifier(categorical_features=["when"]).fit(TABLE.assign(when=when.astype("datetime64[ns]")), Y)

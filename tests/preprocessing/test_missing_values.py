@@ -12,46 +12,27 @@ import xgboost
 from rffboost_ext import (
     LEARNERS,
     Checkpoint,
-    ConformalRegressor,
     Design,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     RFFNewton,
     SymmetricTrees,
     Tree,
     Trees,
-    average,
     boost,
-    load_model,
 )
 from rffboost_ext.data.copies import merge_duplicates
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.terms import ImputeAndEncode, Mapped, outputs_of_each
 
-from ..cases import PAIRS, make_data, make_estimator
+from ..cases import make_data, make_estimator
 from ..oracles.gaps import filled
-from ..tables import corners, gapped, make_gapped, of_cosines, pairs, scores
+from ..tables import corners, gapped, make_gapped, of_cosines, scores
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
 Y = (X[:, 0] + np.sin(2.0 * X[:, 1]) > 0).astype(int)
 HOLES = gapped(X, columns=[0, 1])
-
-
-@pairs
-def test_every_loss_and_learner_takes_gaps(loss, learner, tmp_path):
-    X, y = make_gapped(loss)
-    model = make_estimator(loss, learner).fit(X, y)
-    new = make_gapped(loss, seed=1, n=40)[0]
-    found = scores(model, new)
-    assert np.isfinite(found).all()
-    assert np.ptp(found) > 0
-    np.testing.assert_array_equal(scores(make_estimator(loss, learner).fit(X.copy(), y), new), found)
-    model.save_model(tmp_path / "model")
-    np.testing.assert_array_equal(scores(load_model(tmp_path / "model"), new), found)
-    np.testing.assert_allclose(model.ensemble_.compact().raw(new), found, rtol=0, atol=0)
-    np.testing.assert_allclose(list(model._staged_raw(new, None))[-1], found, rtol=0, atol=1e-6)
 
 
 @of_cosines
@@ -128,15 +109,6 @@ def test_columns_are_named(learner):
         model.set_params(warm_start=True, n_estimators=5).fit(table.assign(weight=np.nan), Y)
 
 
-def test_nulls_of_other_types_are_gaps():
-    given = HOLES.copy()
-    table = pd.DataFrame({"a": pd.array(np.where(np.isnan(given[:, 0]), None, given[:, 0]), dtype="Float64")})
-    model = RFFBoostClassifier(n_estimators=5, early_stopping=False, random_state=0)
-    found = model.fit(table, Y).decision_function(table)
-    plain = RFFBoostClassifier(n_estimators=5, early_stopping=False, random_state=0).fit(given[:, :1], Y)
-    np.testing.assert_array_equal(found, plain.decision_function(given[:, :1]))
-
-
 @pytest.mark.parametrize("learner", ["rff_1", "rff_k", "rff_newton", "tree", "mixture"])
 def test_what_a_gap_tells_is_learned(learner):
     # Only whether the second column is missing tells the classes apart.
@@ -155,20 +127,6 @@ def test_where_all_is_missing_the_baseline_is_left(learner):
     np.testing.assert_allclose(model.predict(X), np.mean(y), rtol=0.05)
 
 
-# "mixture" draws rows whatever their weights.
-OF_WEIGHTS = [(a, b) for a, b in PAIRS if not b.of_rows]
-
-
-@pytest.mark.parametrize(("loss", "learner"), OF_WEIGHTS, ids=[f"{a}-{b}" for a, b in OF_WEIGHTS])
-def test_weight_2_is_the_row_twice(loss, learner):
-    X, y = make_gapped(loss)
-    twice = np.r_[np.arange(len(X)), np.arange(20)]
-    weight = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
-    weighted = make_estimator(loss, learner).fit(X, y, sample_weight=weight)
-    repeated = make_estimator(loss, learner).fit(X[twice], y[twice])
-    np.testing.assert_allclose(scores(weighted, X), scores(repeated, X), rtol=learner.tol, atol=learner.tol)
-
-
 def test_rows_with_the_same_gaps_are_equal():
     rows = gapped(RNG.standard_normal((50, 3)))
     # NaN of other bits, and a zero of the other sign.
@@ -178,16 +136,6 @@ def test_rows_with_the_same_gaps_are_equal():
     merged = merge_duplicates(Dataset(both, y, np.ones(100)))
     assert len(merged) == len(np.unique(np.nan_to_num(rows, nan=99.0), axis=0))
     assert merged.weight.sum() == 100
-
-
-@corners
-def test_a_warm_start_goes_on(loss, learner):
-    X, y = make_gapped(loss)
-    whole = make_estimator(loss, learner, n_estimators=6).fit(X, y)
-    parts = make_estimator(loss, learner, n_estimators=3, warm_start=True).fit(X, y)
-    parts.set_params(n_estimators=6).fit(X, y)
-    tol = max(1e-9, learner.drift)
-    np.testing.assert_allclose(scores(parts, X), scores(whole, X), rtol=tol, atol=tol)
 
 
 @pytest.mark.parametrize("learner", ["auto", "rff_newton", "tree"])
@@ -225,44 +173,6 @@ def test_init_models_that_know_no_gaps_are_refused():
     assert len(model.fit(HOLES, Y, init_model=booster).ensemble_) == 7
 
 
-def test_averages():
-    models = [
-        RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=s).fit(HOLES, Y) for s in (0, 1)
-    ]
-    wanted = np.mean([model.decision_function(HOLES) for model in models], axis=0)
-    np.testing.assert_allclose(average(models).decision_function(HOLES), wanted, atol=1e-12)
-
-
-def test_intervals_and_quantiles():
-    y = X[:, 0] + X[:, 2]
-    booster = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0)
-    low, high = ConformalRegressor(booster, alpha=0.2, random_state=0).fit(HOLES, y).predict_interval(HOLES).T
-    assert (low <= high).all()
-    found = RFFBoostQuantileRegressor((0.2, 0.8), booster).fit(HOLES, y).predict(HOLES)
-    assert np.isfinite(found).all()
-
-
-@pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "tree", "mixture"])
-def test_explanations(learner):
-    model = RFFBoostClassifier(learner=learner, n_estimators=8, early_stopping=False, random_state=0).fit(HOLES, Y)
-    assert model.feature_importances_.shape == (3,)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    rows = HOLES[:6]
-    slopes, step = model.gradient(rows), 1e-6
-    for j in range(3):
-        move = step * (np.arange(3) == j)
-        moved = [np.where(np.isnan(rows), np.nan, rows + sign * move) for sign in (1.0, -1.0)]
-        ahead, behind = (cosine_part(model, Z) for Z in moved)
-        np.testing.assert_allclose(slopes[:, j], (ahead - behind) / (2.0 * step), atol=1e-6)
-    assert (slopes[np.isnan(rows)] == 0.0).all()
-
-
-def cosine_part(model, X):
-    """What is not trees of the raw scores."""
-    blocks = model.ensemble_.compact().terms
-    return sum((block(X)[:, 0] for block in blocks if not isinstance(block, Trees)), np.zeros(len(X)))
-
-
 def test_a_column_without_any_value():
     Z = np.column_stack([X[:, 0], np.full(120, np.nan)])
     for learner in ("rff_1", "tree", "mixture"):
@@ -271,16 +181,6 @@ def test_a_column_without_any_value():
         )
         assert model.score(Z, Y) > 0.6
         assert model.feature_importances_[1] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_rows_of_weight_0_do_not_count():
-    Z, weight = X.copy(), np.ones(120)
-    Z[:10, 2], weight[:10] = np.nan, 0.0
-    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(Z, Y, sample_weight=weight)
-    kept = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(Z[10:], Y[10:])
-    np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
-    with pytest.raises(ValueError, match="column 2"):
-        model.set_params(missing="error").fit(Z, Y, sample_weight=weight).predict(Z)
 
 
 def test_the_loop_alone_takes_no_gaps_without_an_expansion():

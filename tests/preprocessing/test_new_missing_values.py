@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingRegressor
 from sklearn.model_selection import cross_val_score
 
@@ -22,7 +21,6 @@ from rffboost_ext import (
     average,
     compress,
     load_model,
-    presets,
 )
 
 from ..cases import above_median
@@ -136,16 +134,6 @@ def test_estimators_of_estimators(estimator):
     assert np.isfinite(estimator.fit(X, SIGNAL).predict(ROWS)).all()
 
 
-def test_calibrated_probabilities():
-    found = CalibratedClassifierCV(RFFBoostClassifier(**BRIEF), cv=3).fit(X, LABELS).predict_proba(ROWS)
-    assert np.isfinite(found).all()
-
-
-@pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
-def test_presets(make):
-    assert np.isfinite(make(n_estimators=3, random_state=0).fit(X, LABELS).decision_function(ROWS)).all()
-
-
 def test_models_of_models(tmp_path):
     folds = [RFFBoostRegressor(learner="rff_newton", **BRIEF).fit(X[k::2], SIGNAL[k::2]) for k in range(2)]
     mean = average(folds)
@@ -160,12 +148,6 @@ def test_further_fits(learner):
     further = RFFBoostRegressor(**given).fit(ROWS, SIGNAL[:60], init_model=model)
     assert np.isfinite(model.set_params(n_estimators=12).fit(ROWS, SIGNAL[:60]).predict(ROWS)).all()
     assert np.isfinite(further.predict(ROWS)).all()
-
-
-def test_an_eval_set_may_have_them():
-    model = RFFBoostRegressor(n_estimators=20, random_state=0)
-    model.fit(X[60:], SIGNAL[60:], eval_set=[(ROWS, SIGNAL[:60])])
-    assert np.isfinite(model.evals_result_["validation_0"]["squared_error"]).all()
 
 
 def test_graphs_for_complete_models_grow_by_two_nodes():

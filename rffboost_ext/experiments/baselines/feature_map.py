@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..._signals import atomic_fit
 from ...core import Round
 from ...learners.design import Design
 from ...losses import SquaredError
 from ...preprocessing.feature_expansion import mean_and_scale
-from ...utils.atomic_fit import atomic_fit
 from ...utils.param_validation import BOOL, POSITIVE, SEED, Check, Instance, OneOf, require_all
 from ...utils.typing import Array
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...utils.linalg import cholesky
+from ...utils.kernel_ridge import cholesky
 from ...utils.typing import Array
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Round
 from ...losses.coupling import is_coupled, whole_groups
 from ...losses.units import scale_derivatives
-from ...utils.linalg import cholesky, inverse_diagonal
+from ...utils.kernel_ridge import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
 # Lower bound on the curvature of a row, relative to the mean.
