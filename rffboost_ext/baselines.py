@@ -5,6 +5,7 @@ they are composed of. The papers' grids are in
 :mod:`rffboost_ext.experiments.baselines.hyperparameter_grids`.
 """
 
+from .experiments.baselines import stored  # noqa: F401 - registers how these parts are stored
 from .experiments.baselines.feature_map import FeatureMap, MappedSVM
 from .experiments.baselines.greedy_features import GreedyConstruction, RidgePair, RidgeStep
 from .experiments.baselines.greedy_kernel import ChiSquare, GreedyKernel, second_order_loss

@@ -89,10 +89,6 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         """Rounds of the model that the fit continued from with ``init_model``, 0 without."""
         return self._warm_start.n_initial
 
-    def resume_from(self, state: WarmStart) -> None:
-        """Let a fit with ``warm_start=True`` continue from the state of an earlier one."""
-        self._warm_start = state
-
     def raw_scores(self, X: Any, base_margin: Any = None) -> Array:
         """The scores before the link, (n, C), the offset included.
 

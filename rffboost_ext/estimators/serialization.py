@@ -15,7 +15,7 @@ from ..learners.stored_state import check_learner_state
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
-from ..preprocessing.feature_encoder import restored_encoder
+from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import THREADS, require_all
@@ -29,21 +29,8 @@ from .regressor import RFFBoostRegressor
 from .survival import RFFBoostSurvival
 from .warm_start import WarmStart
 
-# The attributes of a booster in a file, in their order. Names with an underscore are fields of the encoder and of
-# the state for a warm start; names in files do not change.
-ORDER = [
-    *("_coding", "feature_names_in_", "n_features_in_", "_gaps", "_fills", "_expansion", "learning_rate_"),
-    *("validation_scores_", "n_folds_", "learners_", "learner_weights_", "_scores", "_lasting", "evals_result_"),
-    *("ensemble_", "loss_", "_seed", "_rounds_given", "_importances", "classes_", "_loss_given"),
-    "uses_base_margin_",
-]
-ENCODER = {
-    "_coding": "categories",
-    "_gaps": "missing_columns",
-    "_fills": "imputes_missing",
-    "_expansion": "expansion",
-}
-WARM_START = {"_lasting": "learner_state", "_seed": "seed", "_rounds_given": "n_initial", "_loss_given": "loss"}
+ENCODER = "n_features_in_", "feature_names_in_", "categories", "missing_columns", "imputes_missing", "expansion"
+"""The fitted attributes of an encoder."""
 
 
 def estimator_state(model: Any) -> dict[str, Any]:
@@ -71,7 +58,7 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
     fitted = state["fitted"]
     if not fitted:
         return state
-    encoder, warm_start = fitted.pop("encoder_"), fitted.pop("_warm_start", WarmStart())
+    encoder = fitted["encoder_"]
     for column, known in enumerate(category_lists(encoder.categories)):
         odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
         if odd:
@@ -79,15 +66,10 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
                 f"{type(model).__name__}: {encoder.column_name(column)} has categories of type "
                 f"{type(odd[0]).__name__}, which a model file cannot hold: make text or numbers of them before fit"
             )
-    fitted |= {name: getattr(encoder, attribute) for name, attribute in ENCODER.items()}
-    fitted |= {name: getattr(warm_start, attribute) for name, attribute in WARM_START.items()}
     if isinstance(rows := fitted.get("_importances"), DeferredImportances):
         # A file holds no training rows.
         fitted["_importances"] = rows.of(fitted["ensemble_"])
-    fitted["_loss_given"] = warm_start.loss.replace("LabelRegression(", "Signed(")
-    fitted["_scores"] = None if warm_start.data_key is None else (warm_start.data_key, warm_start.raw)
-    names = [name for name in ORDER if name in fitted]
-    return state | {"fitted": {name: fitted[name] for name in dict.fromkeys([*names, *fitted])}}
+    return state
 
 
 def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
@@ -106,22 +88,18 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
         # A parameter of another estimator, which fits clones of it.
         return model
     require_all(model, {"n_jobs": THREADS})
-    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
+    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int, "encoder_": FeatureEncoder}
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
     wrong += [] if fitted.get("uses_base_margin_", True) is True else ["uses_base_margin_"]
-    wrong += wrong_columns(fitted) if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted)
-    columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
-    columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
-    warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
-    warm_start["loss"] = warm_start.get("loss", "").replace("Signed(", "LabelRegression(")
-    warm_start["data_key"], warm_start["raw"] = fitted.pop("_scores", None) or (None, None)
+    wrong += [] if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
-    built.encoder_ = restored_encoder(cls.__name__, model.get_params(deep=False), columns)
-    expansion, n_outputs = built.encoder_.expansion, built.ensemble_.n_outputs
+    built.encoder_.set_params(
+        owner=cls.__name__, categorical_features=model.categorical_features, missing=model.missing
+    )
+    expansion = built.encoder_.expansion
     n_features = built.n_features_in_ if expansion is None else expansion.n_expanded
-    check_learner_state(warm_start.get("learner_state", {}), n_features, n_outputs)
-    built.resume_from(WarmStart(**warm_start))
     built.ensemble_.check(built.n_features_in_)
+    check_learner_state(built._warm_start.learner_state, n_features, built.ensemble_.n_outputs)
     return built
 
 
@@ -137,22 +115,28 @@ def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
 
 
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:
-    """The fitted attributes about columns that are wrong; files of earlier versions have none of them."""
-    coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
-    d, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
+    """The attribute of the encoder about columns that is wrong, if any."""
+    encoder, d = fitted["encoder_"], fitted["n_features_in_"]
+    categories, missing, expansion = encoder.categories, encoder.missing_columns, encoder.expansion
     is_right = {
-        "_coding": coding is None or (isinstance(coding, CategoryEncoding) and len(coding.categories) == d),
-        "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
-        "feature_names_in_": names is None or is_text(names, d),
-        "_expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
+        "n_features_in_": getattr(encoder, "n_features_in_", None) == d,
+        "categories": categories is None
+        or (isinstance(categories, CategoryEncoding) and len(categories.categories) == d),
+        "missing_columns": missing is None or (is_array(missing, d) and missing.dtype == bool),
+        "feature_names_in_": encoder.names is None or is_text(encoder.names, d),
+        "expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
     }
-    return [name for name, right in is_right.items() if not right]
+    return [f"encoder_.{name}" for name, right in is_right.items() if not right]
+
+
+def is_array(value: Any, size: int) -> bool:
+    """Whether a value is an array of shape (size,)."""
+    return isinstance(value, np.ndarray) and value.shape == (size,)
 
 
 def is_text(names: Any, size: Any) -> bool:
     """Whether names are an array (size,) of text."""
-    has_size = isinstance(names, np.ndarray) and names.shape == (size,)
-    return has_size and all(isinstance(name, str) for name in names.tolist())
+    return is_array(names, size) and all(isinstance(name, str) for name in names.tolist())
 
 
 def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
@@ -187,6 +171,22 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
     return with_fitted(model, fitted, wrong)
 
 
+def encoder_state(encoder: FeatureEncoder) -> dict[str, Any]:
+    """The fitted attributes; the parameters are those of the estimator."""
+    return {name: vars(encoder)[name] for name in ENCODER if name in vars(encoder)}
+
+
+def built_encoder(state: dict[str, Any]) -> FeatureEncoder:
+    """An encoder with given attributes; a ValueError if it has others than fitted ones."""
+    if unknown := sorted(state.keys() - set(ENCODER)):
+        raise ValueError(f"holds a FeatureEncoder whose {unknown[0]} cannot be")
+    encoder = FeatureEncoder()
+    encoder.__dict__.update(state)
+    return encoder
+
+
+storable("FeatureEncoder", encoder_state, built_encoder)(FeatureEncoder)
+storable("WarmStart")(WarmStart)
 storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)

@@ -10,7 +10,6 @@ import numpy as np
 from .. import losses
 from ..core import Loss
 from ..losses.registry import LOSSES
-from ..persistence import parts  # noqa: F401 - registers the losses that have no name in LOSSES
 from ..persistence.values import Packer, Unpacker
 from ..utils.registry import qualified_name
 

@@ -12,7 +12,7 @@ up to the last 32    the arrays, contiguous, each in its order ("C" or "F")
 32                   SHA-256 of all preceding bytes
 ===================  =======================================================================================
 
-A reader accepts its own version of the format, and earlier versions through :data:`UPGRADES`.
+A reader accepts its own version of the format only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import math
 import os
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -35,9 +35,6 @@ VERSION = 1
 PREFIX = struct.Struct("<8sQQ")
 BLOCK = 1 << 20
 DIGEST = hashlib.sha256().digest_size
-
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""By earlier version, the function from its header to the header of the next version."""
 
 # Dtypes whose raw bytes are safe to read: numbers, fixed-width text and dates.
 DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
@@ -61,12 +58,10 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     Raises
     ------
     ValueError
-        If the file is of a later version, or of another kind. The message starts with a verb.
+        If the file is of another version, or of another kind. The message starts with a verb.
     """
-    version, text, raw = split_sections(data)
+    text, raw = split_sections(data)
     header = json.loads(text)
-    for earlier in range(version, VERSION):
-        header = UPGRADES[earlier](header)
     if header["kind"] != kind:
         raise ValueError(f"holds a {header['kind']}, not a {kind}")
     return header["contents"], read_arrays(header["arrays"], raw)
@@ -93,15 +88,15 @@ def digest_of_contents(file: BinaryIO, size: int) -> bytes:
     return digest.digest()
 
 
-def split_sections(data: bytes) -> tuple[int, bytes, memoryview]:
-    """Version, header and arrays of an intact file."""
+def split_sections(data: bytes) -> tuple[bytes, memoryview]:
+    """Header and arrays of an intact file."""
     _, version, length = PREFIX.unpack_from(data)
-    if version > VERSION or version not in {VERSION, *UPGRADES}:
-        raise ValueError(f"is of version {version} of the format; this release reads up to version {VERSION}")
+    if version != VERSION:
+        raise ValueError(f"is of version {version} of the format; this release reads version {VERSION}")
     end = PREFIX.size + length
     if end > len(data) - DIGEST:
         raise ValueError("has a header longer than itself")
-    return version, data[PREFIX.size : end], memoryview(data)[end:-DIGEST]
+    return data[PREFIX.size : end], memoryview(data)[end:-DIGEST]
 
 
 def read_arrays(table: Sequence[Any], raw: memoryview) -> list[Array]:

@@ -17,8 +17,6 @@ VERBS = ("is ", "was ", "has ", "holds ", "refers ")
 
 def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
     """Write `value`, which messages call `name`, to a file of a kind, atomically."""
-    from . import parts  # noqa: F401
-
     packer = Packer()
     contents = packer.pack(value, name)
     write_atomically(path, container.encode(kind, contents, packer.arrays))
@@ -34,8 +32,6 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     OSError
         If the file cannot be read.
     """
-    from . import parts  # noqa: F401
-
     path = check_path(path)
     require_regular(path)
     with open(path, "rb") as file, naming_file(path):

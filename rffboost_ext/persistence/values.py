@@ -24,7 +24,7 @@ import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar
 
@@ -79,13 +79,12 @@ def storable(
     """Class decorator: instances are stored in model files under `name`.
 
     For custom terms and for the state that a learner keeps between rounds. Registered parts do not need it. The
-    class must be registered under the same name before a file is loaded. An installed package can name the module
-    that registers its classes by the entry point group ``rffboost_ext.storable``.
+    class must be registered under the same name before a file is loaded: import the module that defines it.
 
     Parameters
     ----------
     name : str
-        Name of the class in files, such as ``"mypackage.Linear"``.
+        Name of the class in files, such as ``"mypackage.Linear"`` if ``import mypackage`` registers the class.
     state : callable, optional
         From an instance to a mapping of names to numbers, texts, arrays, lists, tuples, mappings or other storable
         instances. By default the fields of a dataclass, or the hyperparameters of a part.
@@ -151,63 +150,43 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
 
 def rule_of(cls: type, where: str) -> StorageRule:
     """The storage rule of a class; raise a TypeError that names the value if there is none."""
-    kind = _find_rule(cls)
-    if kind is None:
-        _load_entry_points()
-        kind = _find_rule(cls)
+    for rule in STORAGE_RULES.values():
+        if rule.cls is cls:
+            return rule
+    for table in REGISTRIES.values():
+        for name in table.names() if issubclass(cls, table.base) else ():
+            if table.get(name) is cls:
+                return registered_part(table, name)
     if issubclass(cls, FunctionType | BuiltinFunctionType | partial):
         raise TypeError(f"{where} is a function, which cannot be stored: replace it, or use joblib")
-    if kind is None:
-        raise TypeError(
-            f"{where} is of type {qualified_name(cls)}, which cannot be stored: register the part, or decorate "
-            f"the class with @rffboost_ext.storable('a name'); use joblib for estimators of other packages"
-        )
-    return kind
+    raise TypeError(
+        f"{where} is of type {qualified_name(cls)}, which cannot be stored: register the part, or decorate the "
+        f"class with @rffboost_ext.storable('a name'); use joblib for estimators of other packages"
+    )
 
 
 def rule_named(name: str) -> StorageRule:
     """The storage rule of a name in a file; raise a ValueError if the name is unknown."""
     table, _, entry = name.partition(":")
     if table in REGISTRIES and entry in REGISTRIES[table].names():
-        return _registered(REGISTRIES[table], entry)
+        return registered_part(REGISTRIES[table], entry)
     if name not in STORAGE_RULES:
-        _load_entry_points()
-    if name not in STORAGE_RULES:
-        raise ValueError(f"holds the unknown class {name!r}: import the module that registers it before loading")
+        module = name.rpartition(".")[0]
+        which = f"the module that registers it, such as {module}," if module else "the module that registers it"
+        raise ValueError(f"holds the unknown class {name!r}: import {which} before loading")
     return STORAGE_RULES[name]
 
 
-def _find_rule(cls: type) -> StorageRule | None:
-    """The storage rule of a registered class."""
-    for kind in STORAGE_RULES.values():
-        if kind.cls is cls:
-            return kind
-    for table in REGISTRIES.values():
-        for name in table.names() if issubclass(cls, table.base) else ():
-            if table.get(name) is cls:
-                return _registered(table, name)
-    return None
-
-
-@cache
-def _load_entry_points() -> None:
-    """Import the modules that register classes, of installed packages and of the baselines of this package."""
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group="rffboost_ext.storable"):
-        entry.load()
+def registered_part(table: Registry[Any], name: str) -> StorageRule:
+    """The storage rule of a part in a registry: its hyperparameters."""
+    return StorageRule(
+        f"{table.kind}:{name}", table.get(name), stored_params, lambda params: table.create(name, **params)
+    )
 
 
 def stored_params(part: Spec) -> dict[str, Any]:
     """The hyperparameters of a part."""
-    params: dict[str, Any] = part.get_params(deep=False)
-    return params
-
-
-def _registered(table: Registry[Any], name: str) -> StorageRule:
-    return StorageRule(
-        f"{table.kind}:{name}", table.get(name), stored_params, lambda state: table.create(name, **state)
-    )
+    return dict(part.get_params(deep=False))
 
 
 class Packer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -260,10 +259,3 @@ def missing_columns(X: Array) -> Array:
 def lacks_scores(ensemble: Ensemble, row: Array, missing: Array) -> bool:
     """Whether an ensemble has no score at a row (1, d) with missing values in some columns, (d,)."""
     return bool(np.isnan(ensemble.raw(np.where(missing, np.nan, row))).any())
-
-
-def restored_encoder(owner: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> FeatureEncoder:
-    """An encoder with given attributes, such as those of a model file."""
-    encoder = FeatureEncoder(owner, params["categorical_features"], params["missing"])
-    encoder.__dict__.update(state)
-    return encoder

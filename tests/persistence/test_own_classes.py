@@ -99,6 +99,10 @@ def test_what_is_not_registered_where_a_file_is_loaded(doors, tmp_path):
     del LEARNERS._table["least_squares"]
     with pytest.raises(ValueError, match=r"model' holds the unknown class 'learner:least_squares'"):
         load_model(tmp_path / "model")
+    LEARNERS.register("least_squares")(LeastSquares)
+    del STORAGE_RULES["tests.Line"]
+    with pytest.raises(ValueError, match=r"unknown class 'tests.Line': import .* such as tests,"):
+        load_model(tmp_path / "model")
 
 
 @pytest.mark.parametrize("name", [3, "loss:mine"])

@@ -70,13 +70,6 @@ def test_copies_of_a_term_hold_arrays(model, copied):
     np.testing.assert_array_equal(again(X), term(X))
 
 
-def test_pickles_of_earlier_versions_hold_plain_arrays(model):
-    term = model.ensemble_.terms[0]
-    again = object.__new__(type(term))
-    again.__setstate__({name: vars(term)[name] for name in ("omega", "phase", "weight", "center", "clipping")})
-    np.testing.assert_array_equal(again(X), term(X))
-
-
 def test_processes_of_a_search_predict_the_same_bits():
     model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, early_stopping=False, random_state=0)
     here, there = (cross_val_predict(model, X[:90], y[:90], cv=3, n_jobs=jobs) for jobs in (None, 2))

@@ -11,6 +11,6 @@ from .kernel_terms import Kernel, KernelSum, Votes
 from .random_fourier_features import Cauchy, Laplace, Matern
 
 for _part in (BestSVC, BestSVR, Cauchy, ChiSquare, FromZero, Laplace, Matern, RidgePair, RidgeStep):
-    storable(f"baselines.{_part.__name__}", build=part_builder(_part))(_part)
+    storable(f"rffboost_ext.baselines.{_part.__name__}", build=part_builder(_part))(_part)
 for _fitted in (Kernel, KernelSum, Votes):
-    storable(f"baselines.{_fitted.__name__}")(_fitted)
+    storable(f"rffboost_ext.baselines.{_fitted.__name__}")(_fitted)
