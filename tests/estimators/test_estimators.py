@@ -203,9 +203,3 @@ def test_step_auto_has_no_parameters():
 def test_boost_wants_class_indices():
     with pytest.raises(ValueError, match="y must hold class indices"):
         boost(np.eye(4), np.array([[-1.0], [1.0], [1.0], [-1.0]]), loss="exponential", learner="rff_1")
-
-
-@pytest.mark.parametrize("n_jobs", [0, -2000])
-def test_no_threads_are_refused(n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be an integer >= 1 or"):
-        RFFBoostClassifier(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 
-from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext import RFFIRLS, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.frequency_selection import (
     MIN_FREQUENCIES,
     FrequencyBudget,
@@ -160,19 +160,3 @@ def test_default_models_have_fewer_frequencies_where_there_is_noise() -> None:
         sizes.append(max(len(np.unique(term.omega, axis=0)) for term in machines) - 1)
         assert MIN_FREQUENCIES <= sizes[-1] <= part.n_components
     assert sizes[1] < 0.6 * sizes[0]
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_directions": 0}, "n_directions must be an integer >= 1, got 0"),
-        ({"n_directions": 2.5}, "n_directions must be an integer"),
-        ({"per_degree": 0.0}, "per_degree must be .*got 0.0"),
-        ({"per_degree": "all"}, "per_degree must be .*got 'all'"),
-    ],
-)
-@pytest.mark.parametrize("learner", [RFFRidge, RFFIRLS])
-def test_bad_parameters_are_named(learner, params, message) -> None:
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    with pytest.raises((ValueError, TypeError), match=message):
-        RFFBoostClassifier(learner=learner(**params)).fit(X, y)

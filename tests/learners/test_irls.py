@@ -188,17 +188,3 @@ def test_the_default_trains_them_where_classes_can_be_told_apart(flip, expected)
 def test_regressors_do_without() -> None:
     X, y = products(300)
     assert not any(isinstance(one, RFFIRLS) for one in RFFBoostRegressor(random_state=0).fit(X, 1.0 * y).learners_)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
-        ({"l2": (0.0, 1.0)}, r"l2 must be a pair of positive numbers.*got \(0.0, 1.0\)"),
-        ({"gamma": (3.0, 1.0)}, r"gamma must be a pair of positive numbers.*got \(3.0, 1.0\)"),
-    ],
-)
-def test_bad_parameters_are_named(params, message) -> None:
-    X, y = products(40)
-    with pytest.raises(ValueError, match=message):
-        RFFBoostClassifier(learner=RFFIRLS(**params)).fit(X, y)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext import Cosines, Decay, Mixture, RFFBoostRegressor, RFFNewton, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.fourier.second_order import cosine_term
 from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares
@@ -266,17 +266,3 @@ def test_the_unit_of_the_target_does_not_matter(unit) -> None:
     expected = RFFBoostRegressor(**params).fit(X, SMOOTH).predict(X)
     found = RFFBoostRegressor(**params).fit(X, unit * SMOOTH).predict(X) / unit
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
-        ({"n_scored": 1}, "n_scored must be an integer >= 2, got 1"),
-        ({"l2": (0.0, 1.0)}, r"l2 must be a pair of positive numbers.*got \(0.0, 1.0\)"),
-        ({"gamma": (3.0, 1.0)}, r"gamma must be a pair of positive numbers.*got \(3.0, 1.0\)"),
-    ],
-)
-def test_bad_parameters_are_named(params, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        RFFBoostClassifier(learner=RFFRidge(**params)).fit(X, SMOOTH > 0.0)

@@ -280,22 +280,6 @@ def test_no_step_is_longer_than_a_full_one() -> None:
     np.testing.assert_array_equal(usual.raw(X), long.raw(X))
 
 
-@pytest.mark.parametrize(
-    ("params", "error", "text"),
-    [
-        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer >= 1"),
-        ({"gamma": (2.0, 1.0)}, ValueError, "gamma must be a pair of positive numbers"),
-        ({"gamma": 1.0}, TypeError, "gamma must be a pair of positive numbers"),
-        ({"dense": 1.5}, ValueError, "dense must be"),
-        ({"l2": -1.0}, ValueError, "l2 must be"),
-        ({"relative_rate": 0.0}, ValueError, "relative_rate must be a number > 0"),
-    ],
-)
-def test_a_wrong_parameter_is_named(params: dict[str, object], error: type[Exception], text: str) -> None:
-    with pytest.raises(error, match=text):
-        RFFNewton(**params).validate()
-
-
 @pytest.mark.parametrize(("n_samples", "most"), [(20, 10), (60, 30), (200, 50)])
 def test_a_support_has_at_most_half_as_many_features_as_there_are_rows(n_samples: int, most: int) -> None:
     X = np.random.default_rng(0).standard_normal((n_samples, 50))

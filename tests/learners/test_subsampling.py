@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, rosen, rosen_der
 
-from rffboost_ext import FIT_CRITERIA, LEARNERS, RFF1, Design, Optimizer, RFFBoostClassifier, presets
+from rffboost_ext import FIT_CRITERIA, RFF1, Design, Optimizer, RFFBoostClassifier, presets
 from rffboost_ext.learners.fourier.first_order import START_ROWS
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk
 from rffboost_ext.learners.optimizers import FINAL_ITERATIONS, LBFGS
@@ -210,10 +210,3 @@ def test_auto_is_by_precision_and_number_of_rows(precision, times, same):
         for more in ({}, {"learner__start_rows": None})
     )
     assert (auto == whole).all() == same
-
-
-@pytest.mark.parametrize("rows", [0, -1, 0.5, "all", True])
-def test_bad_rows_are_named(rows):
-    X, y = classes(50)
-    with pytest.raises((TypeError, ValueError), match="start_rows must be an integer >= 1"):
-        RFFBoostClassifier(learner=LEARNERS.create("rff_1").set_params(start_rows=rows)).fit(X, y)

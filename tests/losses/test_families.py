@@ -293,20 +293,3 @@ def test_a_split_may_lack_a_class_that_is_known():
         MultinomialLogLoss(2).prepared(y, ones)
     with pytest.raises(ValueError, match="y must have 2 classes, got 3"):
         MultinomialLogLoss(2).prepared(y, ones, 3)
-
-
-PARAMETERS = [
-    ("quantile", {"quantile": 0.0}, ValueError, "quantile must be a number > 0 and < 1, got 0"),
-    ("quantile", {"quantile": 1}, ValueError, "quantile must be a number > 0 and < 1, got 1"),
-    ("quantile", {"unit": -1.0}, ValueError, "unit must be a number > 0 or 'auto'"),
-    ("huber", {"delta": 0.0}, ValueError, "delta must be a number > 0 or 'scale', got 0"),
-    ("huber", {"delta": "auto"}, ValueError, "delta must be a number > 0 or 'scale', got 'auto'"),
-    ("tweedie", {"power": 2.0}, ValueError, "power must be a number > 1 and < 2, got 2"),
-    ("tweedie", {"power": "1.5"}, TypeError, "power must be a number > 1 and < 2, got '1.5' of type str"),
-]
-
-
-@pytest.mark.parametrize(("loss", "params", "error", "message"), PARAMETERS)
-def test_hyperparameters(loss, params, error, message):
-    with pytest.raises(error, match=message):
-        LOSSES.create(loss, **params)
