@@ -11,7 +11,7 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.ubjson import ReadCache, loads
+from rffboost_ext.learners.trees.ubjson import loads
 
 from .test_xgboost_models import random_model
 
@@ -42,16 +42,6 @@ def test_categories_and_names_are_those_of_json():
     booster = with_categories()
     booster.set_attr(note='"} [ ü')
     assert same(loads(bytes(booster.save_raw("ubj"))), json.loads(booster.save_raw("json")))
-
-
-def test_what_is_known_of_models_before_changes_nothing():
-    """Models of one and several outputs in turn, and one whose members are others."""
-    documents = [bytes(random_model(seed)[0].save_raw("ubj")) for seed in range(8)]
-    documents.insert(4, bytes(with_categories().save_raw("ubj")))
-    known = ReadCache()
-    for raw in documents:
-        np.testing.assert_equal(loads(raw, known), loads(raw))
-    assert known.members
 
 
 def test_a_model_without_trees_is_read():
@@ -111,37 +101,11 @@ def written(value):
 MEMBERS = {"a": [1, 2], "b": "text", "c": 0.5, "d": {"a": [3], "e": True}}
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_objects_in_a_row_may_differ(seed):
-    """What they begin with is compared with the one before: others, fewer, another order, other types."""
+@pytest.mark.parametrize("seed", range(5))
+def test_objects_in_an_array_may_differ(seed):
     rng = np.random.default_rng(seed)
     some = [rng.permutation(list(MEMBERS))[: rng.integers(5)].tolist() for _ in range(8)]
     wanted = [{name: MEMBERS[name] for name in names} for names in some]
     wanted += [MEMBERS, MEMBERS, {"a": "text", "b": [4, 5, 6]}, {"aa": False}, [], 0.25]
     wanted = [wanted[place] for place in rng.permutation(len(wanted))]
     assert json.dumps(loads(written(wanted)), default=np.ndarray.tolist) == json.dumps(wanted)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_what_is_known_of_arrays_before_changes_nothing(seed):
-    """They grow, shrink, or differ from some place on; arrays are members of objects and of arrays."""
-    rng, known = np.random.default_rng(seed), ReadCache()
-    values = [MEMBERS, {"a": [7]}, "text", "te", True, 0.5, [MEMBERS, "b"], []]
-    held: list = []
-    for _ in range(12):
-        kept = held[: rng.integers(len(held) + 1)] if rng.random() < 0.4 else held
-        held = [*kept, *[values[place] for place in rng.integers(len(values), size=rng.integers(3))]]
-        wanted = {"trees": [*held, held], "b": True}
-        assert json.dumps(loads(written(wanted), known), default=np.ndarray.tolist) == json.dumps(wanted)
-
-
-def test_trees_that_a_model_had_before_are_not_read_again():
-    X, known, found = np.random.default_rng(0).standard_normal((60, 3)), ReadCache(), []
-    matrix = xgb.DMatrix(X, X[:, 0])
-    booster = xgb.Booster({"max_depth": 2}, [matrix])
-    for iteration in range(6):
-        booster.update(matrix, iteration)
-        learner = loads(bytes(booster.save_raw("ubj")), known)["learner"]
-        found.append(learner["gradient_booster"]["model"]["trees"])
-    assert [len(trees) for trees in found] == [1, 2, 3, 4, 5, 6]
-    assert all(early is late for trees in found for early, late in zip(trees, found[-1], strict=False))

@@ -15,7 +15,6 @@ from ...terms.batch_evaluation import map_groups
 from ...utils.typing import Array
 from .centering import shift_thresholds
 from .thresholds import lower_thresholds
-from .ubjson import ReadCache
 
 if TYPE_CHECKING:
     from xgboost import Booster
@@ -33,7 +32,6 @@ class IncrementalForest:
         # The first rounds as single terms, and batches of later rounds with the number of trees in each round.
         self._rounds: list[Trees] = []
         self._batches: list[tuple[Trees, Array]] = []
-        self._read_cache = ReadCache()
 
     def round(self, index: int) -> Trees:
         """The trees of one round."""
@@ -60,7 +58,7 @@ class IncrementalForest:
 
         start = self._n_rounds if self._n_trees > MAX_FULL_READ else 0
         booster = self.booster[start:] if start else self.booster
-        trees, counts = read_trees(parse_model(booster, self._read_cache), first=self._n_rounds - start)
+        trees, counts = read_trees(parse_model(booster), first=self._n_rounds - start)
         trees = lower_thresholds(trees, self.X)
         batch = (trees if self.center is None else shift_thresholds(trees, self.center)), counts
         # One statement: an interrupt leaves a consistent state.

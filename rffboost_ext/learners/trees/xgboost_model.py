@@ -10,19 +10,16 @@ import numpy as np
 
 from ...terms import Trees
 from ...utils.typing import Array
-from .ubjson import ReadCache, loads
+from .ubjson import loads
 
 BOOSTERS = ("gbtree", "dart")
 # Python's character for undecodable bytes.
 REPLACEMENT = "\ufffd"
 
 
-def parse_model(booster: Any, cache: ReadCache | None = None) -> dict[str, Any]:
-    """The part "learner" of the model of a ``Booster``, as in XGBoost's JSON schema, and its "version".
-
-    `cache` is that of :func:`loads` for the same booster with fewer trees.
-    """
-    content = loads(bytes(booster.save_raw("ubj")), cache)
+def parse_model(booster: Any) -> dict[str, Any]:
+    """The part "learner" of the model of a ``Booster``, as in XGBoost's JSON schema, and its "version"."""
+    content = loads(bytes(booster.save_raw("ubj")))
     return {**content["learner"], "version": content["version"]}
 
 
