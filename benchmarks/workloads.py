@@ -87,7 +87,7 @@ def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Tim
     sums = np.zeros(tiles.n_tiles, dtype=np.float32)
     _, *of_rows = objective.arrays
     ours, theirs = in_turns(
-        lambda: objective.at_frequency(omega, 0.5),
+        lambda: objective.frequency_objective(0.5)(omega),
         lambda: tiles.run(sum_tiles, tiles.blocks, *of_rows, sums),
         turns=3 * sizes.turns,
         calls=5,

@@ -104,7 +104,7 @@ def check_phase(problem: Problem) -> None:
 def check_frequency(problem: Problem) -> None:
     phase = float(problem.phases[0])
     (value, gradient), (value_, gradient_) = (
-        objective.at_frequency(problem.omega[0], phase) for objective in (problem.tiled, problem.plain)
+        objective.frequency_objective(phase)(problem.omega[0]) for objective in (problem.tiled, problem.plain)
     )
     slack, factors = problem.slack(problem.plain.output(problem.omega[0], phase))
     assert value == pytest.approx(value_, rel=0, abs=slack)
@@ -196,8 +196,8 @@ def test_tiles_agree_with_numpy_on_any_shape(loss, fit_criterion, shape, precisi
 def test_gradient_by_the_frequency_is_numeric(loss, fit_criterion, d):
     problem = make_problem(loss, fit_criterion, (45, d, 1), "float64")
     omega, phase = problem.omega[0], float(problem.phases[0])
-    numeric = approx_fprime(omega, lambda w: problem.tiled.at_frequency(w, phase)[0], 1e-7)
-    np.testing.assert_allclose(problem.tiled.at_frequency(omega, phase)[1], numeric, rtol=1e-4, atol=1e-5)
+    numeric = approx_fprime(omega, lambda w: problem.tiled.frequency_objective(phase)(w)[0], 1e-7)
+    np.testing.assert_allclose(problem.tiled.frequency_objective(phase)(omega)[1], numeric, rtol=1e-4, atol=1e-5)
 
 
 @losses
@@ -220,7 +220,7 @@ def test_a_row_of_weight_two_is_two_rows(fit_criterion, precision):
     twice = replace(once, design=design, weight=np.ones(70), **of_rows)
     omega, made = np.array([0.3, -1.0, 0.5]), FIT_CRITERIA.create(fit_criterion)
     (value, gradient), (value_, gradient_) = (
-        CompiledRisk(round, made.compiled(round)).at_frequency(omega, 0.7) for round in (once, twice)
+        CompiledRisk(round, made.compiled(round)).frequency_objective(0.7)(omega) for round in (once, twice)
     )
     tol = 1e-14 if precision == "float64" else 1e-6
     assert value == pytest.approx(value_, rel=tol, abs=tol)
@@ -234,7 +234,7 @@ def test_threads_share_tiles_and_change_no_bit(fit_criterion, precision):
     def results(n_jobs):
         problem = make_problem(LOSS_CASES[0], fit_criterion, (9 * ROWS_PER_TILE + 5, 3, 2), precision, n_jobs)
         frequency, phases = problem.omega[0], problem.phases
-        parts = [*problem.tiled.at_frequency(frequency, 0.3), problem.tiled.output(frequency, 0.3).copy()]
+        parts = [*problem.tiled.frequency_objective(0.3)(frequency), problem.tiled.output(frequency, 0.3).copy()]
         parts += [*problem.tiled.at_phases(phases), problem.tiled.component_risks(phases)]
         return [*parts, problem.tiled.weighted_sum(phases), problem.tiled.tiles.blocks]
 
@@ -254,7 +254,7 @@ def test_scores_that_are_far_off_leave_finite_sums(fit_criterion, precision):
     objective = CompiledRisk(round, FIT_CRITERIA.create(fit_criterion).compiled(round))
     omega = np.array([0.3, -1.0, 0.5])
     for phase in np.linspace(-3.0, 3.0, 7):
-        value, gradient = objective.at_frequency(omega, phase)
+        value, gradient = objective.frequency_objective(phase)(omega)
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
 
@@ -264,7 +264,7 @@ def test_output_is_that_of_the_point_asked_for(precision):
     # Whatever the search tried last: the newest outputs are kept, and must not be taken for others.
     problem = make_problem(LOSS_CASES[0], "exponential", (100, 3, 1), precision)
     for omega, phase in ((problem.omega[0], 0.5), (problem.omega[0], 0.6), (2.0 * problem.omega[0], 0.6)):
-        problem.tiled.at_frequency(problem.omega[0], 0.5)
+        problem.tiled.frequency_objective(0.5)(problem.omega[0])
         np.testing.assert_allclose(
             problem.tiled.output(omega, phase), problem.plain.output(omega, phase), rtol=0, atol=1e-5
         )

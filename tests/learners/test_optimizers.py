@@ -54,7 +54,7 @@ def frequency_problem(seed: int) -> tuple[Function, Array]:
     phase, l2 = rng.uniform(-np.pi, np.pi), rng.choice([0.0, 0.01])
 
     def fun(omega):
-        value, gradient = objective.at_frequency(omega, phase)
+        value, gradient = objective.frequency_objective(phase)(omega)
         return value + l2 * (omega @ omega), gradient + 2.0 * l2 * omega
 
     return fun, rng.standard_normal(d) * np.sqrt(2.0 / d)

@@ -71,9 +71,9 @@ def test_the_part_is_every_kth_tile(fit_criterion, weighted):
 def test_a_part_leaves_no_outputs_behind(fit_criterion):
     round, _, tiled = problem(fit_criterion)
     expected = np.cos(round.design.X @ OMEGA - PHASE)
-    tiled.at_frequency(OMEGA, PHASE)
+    tiled.frequency_objective(PHASE)(OMEGA)
     for omega in (2.0 * OMEGA, OMEGA):
-        tiled.at_frequency(2.0 * OMEGA, PHASE)
+        tiled.frequency_objective(PHASE)(2.0 * OMEGA)
         tiled.subsampled_frequency_objective(PHASE, ROWS_PER_TILE)(omega)
         np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
 

@@ -10,8 +10,8 @@ from sklearn.utils import gen_batches
 
 from ...boosting.loop import boost
 from ...core import Optimizer, Round
-from ...learners import RFFK, FitCriterion, Placement, Spectrum
-from ...learners.fourier.fit_criteria import CompiledCriterion, quadratic_criterion
+from ...learners import RFFK, Placement, Spectrum
+from ...learners.fourier.fit_criteria import QuadraticCriterion
 from ...learners.fourier.objectives import EmpiricalRisk
 from ...learners.fourier.spectra import bandwidth
 from ...terms import Cosines
@@ -42,7 +42,7 @@ class FixedLandmarks(Placement):
         return np.asarray(self.landmarks[round.index])
 
 
-class Alignment(FitCriterion):
+class Alignment(QuadraticCriterion):
     """``(1 - s h) / 2`` with s = 1 on rows of the class of the round's landmark, else -1: PBRFF's loss.
 
     Parameters
@@ -58,16 +58,9 @@ class Alignment(FitCriterion):
     def __init__(self, labels: Array) -> None:
         self.labels = labels
 
-    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        sign = self._sign(round)
-        return 0.5 * (1.0 - sign * output), np.broadcast_to(-0.5 * sign, output.shape)
-
-    def compiled(self, round: Round) -> CompiledCriterion:
-        slope = -0.5 * self._sign(round) * round.weight
-        return quadratic_criterion(slope, np.zeros_like(slope), 0.5 * round.total_weight)
-
-    def _sign(self, round: Round) -> Array:
-        return np.where(round.y[:, 0] == self.labels[round.index], 1.0, -1.0)
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
+        sign = np.where(round.y[:, 0] == self.labels[round.index], 1.0, -1.0)
+        return -0.5 * sign, np.zeros(len(sign)), np.full(len(sign), 0.5)
 
 
 class LandmarkMap(FeatureMap):

@@ -67,48 +67,53 @@ class ExponentialCriterion(FitCriterion):
         return CompiledCriterion(EXPONENTIAL, gradient, weight, factor=largest)
 
 
-@FIT_CRITERIA.register("squared")
-class SquaredCriterion(FitCriterion):
-    """``(r - h)^2``: the least-squares GBRFF of 2019."""
+class QuadraticCriterion(FitCriterion):
+    """``c + p h + q h^2 / 2`` with coefficients of each row."""
+
+    @abstractmethod
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
+        """The coefficients p, q and c, (n,) each; sample weights not applied."""
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        error = output - round.residual[:, 0]
-        return np.square(error), 2.0 * error
+        p, q, constant = self.coefficients(round)
+        curved = q * output
+        return constant + (p + 0.5 * curved) * output, p + curved
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        # (r - h)^2 = r^2 - 2 r h + h^2: the constant is added in float64.
+        p, q, constant = self.coefficients(round)
+        p, q = p * round.weight, q * round.weight
+        # Of order 1 for float32; the constant is added in float64.
+        factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
+        return CompiledCriterion(NEWTON, p / factor, q / factor, factor, float(np.sum(round.weight * constant)))
+
+
+@FIT_CRITERIA.register("squared")
+class SquaredCriterion(QuadraticCriterion):
+    """``(r - h)^2``: the least-squares GBRFF of 2019."""
+
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
         residual = round.residual[:, 0]
-        constant = float(np.sum(round.weight * np.square(residual)))
-        return quadratic_criterion(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
+        return -2.0 * residual, np.full(len(residual), 2.0), np.square(residual)
 
 
 @FIT_CRITERIA.register("linear")
-class LinearCriterion(FitCriterion):
+class LinearCriterion(QuadraticCriterion):
     """``-r h``: the alignment that PBRFF maximises."""
 
-    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        residual = round.residual[:, 0]
-        return -residual * output, np.broadcast_to(-residual, output.shape)
-
-    def compiled(self, round: Round) -> CompiledCriterion:
-        return quadratic_criterion(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
+        return round.gradient[:, 0], *np.zeros((2, len(round.gradient)))
 
 
 @FIT_CRITERIA.register("newton")
-class NewtonCriterion(FitCriterion):
+class NewtonCriterion(QuadraticCriterion):
     """``g h + H h^2 / 2``: the second-order expansion of any loss, as in XGBoost's trees."""
 
-    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        gradient, hessian = round.gradient[:, 0], round.hessian[:, 0]
-        curved = hessian * output
-        return (gradient + 0.5 * curved) * output, gradient + curved
-
-    def compiled(self, round: Round) -> CompiledCriterion:
-        return quadratic_criterion(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
+        return round.gradient[:, 0], round.hessian[:, 0], np.zeros(len(round.gradient))
 
 
 @FIT_CRITERIA.register("scaled")
-class ScaledCriterion(FitCriterion):
+class ScaledCriterion(QuadraticCriterion):
     r"""``g h / u + H h^2 / 2``: the newton fit criterion with a normalised gradient.
 
     With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
@@ -116,14 +121,9 @@ class ScaledCriterion(FitCriterion):
     determines the length.
     """
 
-    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        gradient, hessian = round.gradient[:, 0] / newton_amplitude(round), round.hessian[:, 0]
-        curved = hessian * output
-        return (gradient + 0.5 * curved) * output, gradient + curved
-
-    def compiled(self, round: Round) -> CompiledCriterion:
+    def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
         gradient = round.gradient[:, 0] / newton_amplitude(round)
-        return quadratic_criterion(gradient * round.weight, round.hessian[:, 0] * round.weight)
+        return gradient, round.hessian[:, 0], np.zeros(len(gradient))
 
 
 def newton_amplitude(round: Round) -> float:
@@ -131,12 +131,6 @@ def newton_amplitude(round: Round) -> float:
     hessian = round.inner(round.hessian)
     amplitude = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
     return float(amplitude) if amplitude > 0.0 else 1.0
-
-
-def quadratic_criterion(p: Array, q: Array, offset: float = 0.0) -> CompiledCriterion:
-    """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q scaled to order 1 for float32."""
-    factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
-    return CompiledCriterion(NEWTON, p / factor, q / factor, factor, offset)
 
 
 def choose_fit_criterion(fit_criterion: str | FitCriterion, round: Round) -> FitCriterion:

@@ -6,8 +6,8 @@ for custom ones. Both take and return float64.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,59 +24,23 @@ FrequencyObjective = Callable[[Array], tuple[float, Array]]
 MIN_SUBSAMPLING = 4
 
 
-class EmpiricalRisk(ABC):
-    """The mean fit criterion of K cosines with given frequencies, over the training rows."""
-
-    @abstractmethod
-    def project(self, omega: Array) -> None:
-        """Set the frequencies, (K, d), for which phases are evaluated."""
-
-    @abstractmethod
-    def at_phase(self, phase: float) -> float:
-        """Mean fit criterion of one cosine with this phase."""
-
-    @abstractmethod
-    def frequency_objective(self, phase: float) -> FrequencyObjective:
-        """Mean fit criterion of ``cos(omega . x - phase)`` as a function of omega."""
-
-    def subsampled_frequency_objective(self, phase: float, n_rows: int) -> FrequencyObjective | None:
-        """As :meth:`frequency_objective`, on a subset of at least `n_rows` rows; None if it would be too large."""
-        return None
-
-    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        """Mean fit criterion of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
-        return self.frequency_objective(phase)(omega)
-
-    @abstractmethod
-    def at_phases(self, phases: Array) -> tuple[float, Array]:
-        """Mean fit criterion of the average of K cosines and its gradient by their phases, (K,)."""
-
-    @abstractmethod
-    def component_risks(self, phases: Array) -> Array:
-        """Mean fit criterion of each single cosine, (K,); to be called last, before :meth:`weighted_sum`."""
-
-    @abstractmethod
-    def weighted_sum(self, weight: Array) -> Array:
-        """The cosines of :meth:`component_risks` summed with weights (K,), on the training rows, (n,)."""
-
-    @abstractmethod
-    def output(self, omega: Array, phase: float) -> Array:
-        """``cos(omega . x - phase)`` on the training rows, (n,)."""
-
-
-class NumpyRisk(EmpiricalRisk):
-    """NumPy implementation for any fit criterion."""
+class NumpyRisk:
+    """The mean fit criterion of K cosines of given frequencies on the training rows, for any fit criterion."""
 
     def __init__(self, round: Round, fit_criterion: FitCriterion) -> None:
         self.round, self.fit_criterion, self.X = round, fit_criterion, round.design.X
 
     def project(self, omega: Array) -> None:
+        """Set the frequencies, (K, d), for which phases are evaluated."""
         self.z = self.X @ omega.T
 
     def at_phase(self, phase: float) -> float:
+        """Mean fit criterion of one cosine with this phase."""
         return float(self.round.mean(self.fit_criterion(self.round, np.cos(self.z[:, 0] - phase))[0]))
 
     def frequency_objective(self, phase: float) -> FrequencyObjective:
+        """Mean fit criterion of ``cos(omega . x - phase)`` as a function of omega."""
+
         def fun(omega: Array) -> tuple[float, Array]:
             z = self.X @ omega - phase
             value, slope = self.fit_criterion(self.round, np.cos(z))
@@ -85,27 +49,36 @@ class NumpyRisk(EmpiricalRisk):
 
         return fun
 
+    def subsampled_frequency_objective(self, phase: float, n_rows: int) -> FrequencyObjective | None:
+        """As :meth:`frequency_objective`, on a subset of at least `n_rows` rows; None without a small one."""
+        return None
+
     def at_phases(self, phases: Array) -> tuple[float, Array]:
+        """Mean fit criterion of the average of K cosines and its gradient by their phases, (K,)."""
         z = self.z - phases
         value, slope = self.fit_criterion(self.round, np.cos(z).mean(axis=1))
         gradient = (self.round.weight * slope) @ np.sin(z) / len(phases)
         return float(self.round.mean(value)), gradient / self.round.total_weight
 
     def component_risks(self, phases: Array) -> Array:
+        """Mean fit criterion of each single cosine, (K,); to be called last, before :meth:`weighted_sum`."""
         self.cosines = np.cos(self.z - phases)
         return np.asarray(self.round.mean(self.fit_criterion(self.round, self.cosines.T)[0]))
 
     def weighted_sum(self, weight: Array) -> Array:
+        """The cosines of :meth:`component_risks` summed with weights (K,), on the training rows, (n,)."""
         return self.cosines @ weight
 
     def output(self, omega: Array, phase: float) -> Array:
+        """``cos(omega . x - phase)`` on the training rows, (n,)."""
         return np.cos(self.X @ omega - phase)
 
 
-class CompiledRisk(EmpiricalRisk):
-    """Compiled passes over tiles, for the built-in fit criteria. Sums over tiles are in float64 and in order.
+class CompiledRisk:
+    """As :class:`NumpyRisk`, by compiled passes over tiles, for the built-in fit criteria.
 
-    An instance uses buffers of the tiles and is valid until the next one is created; outputs are copies.
+    Sums over tiles are in float64 and in order. An instance uses buffers of the tiles and is valid until the next
+    one is created; outputs are copies.
     """
 
     def __init__(self, round: Round, fit_criterion: CompiledCriterion) -> None:
@@ -192,8 +165,11 @@ class CompiledRisk(EmpiricalRisk):
     def output(self, omega: Array, phase: float) -> Array:
         # The search has usually just evaluated this point.
         if self.last_evaluated != (omega.tobytes(), phase):
-            self.at_frequency(omega, phase)
+            self.frequency_objective(phase)(omega)
         return self.tiles.unpack(self.outputs)
+
+
+EmpiricalRisk: TypeAlias = NumpyRisk | CompiledRisk
 
 
 def empirical_risk(round: Round, fit_criterion: FitCriterion) -> EmpiricalRisk:
