@@ -13,7 +13,7 @@ from rffboost_ext.losses import Distribution, LogNormal, ZeroInflatedPoisson
 from rffboost_ext.utils.typing import Array
 
 from .graph import ConversionError, Graph
-from .links import convert_link, evaluate, link_of, response_nodes
+from .links import convert_link, evaluate, response_nodes
 from .source import ExportSource, export_source
 
 
@@ -24,7 +24,7 @@ class MeanLink(Link):
     distribution: Distribution
 
     def inverse(self, raw: Array) -> Array:
-        return self.distribution.mean(self.distribution.inverse_link(raw))[:, None]
+        return self.distribution.mean(self.distribution.link.inverse(raw))[:, None]
 
 
 @singledispatch
@@ -70,7 +70,7 @@ def _(distribution: ZeroInflatedPoisson, graph: Graph, parameters: str) -> str:
 
 @convert_link.register
 def _(link: MeanLink, graph: Graph, raw: str) -> str:
-    return convert_mean(link.distribution, graph, response_nodes(link_of(link.distribution), graph, raw))
+    return convert_mean(link.distribution, graph, response_nodes(link.distribution.link, graph, raw))
 
 
 @export_source.register

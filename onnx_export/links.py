@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext import Link, Loss
+from rffboost_ext import Link
 from rffboost_ext.interop.links import HingeLink, OneVsRestLink
 from rffboost_ext.losses import (
     AffineLink,
     BinaryLogitLink,
     IdentityLink,
     LabelMeanLink,
-    LabelRegression,
     LogitLink,
     LogLink,
     MultinomialLogitLink,
     ParameterLink,
 )
-from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.utils.typing import Array
 
 from .graph import FLOAT64, ConversionError, Graph
@@ -33,7 +31,7 @@ HOW_TO_LINK = """Register one:
     from onnx_export import Graph, convert_link
 
     @convert_link.register
-    def _({role}: {name}, graph: Graph, raw: str) -> str:
+    def _(link: {name}, graph: Graph, raw: str) -> str:
         ...  # add nodes with graph.node(...) and constants with graph.constant(...)
         return name_of_the_response  # (n, W)"""
 
@@ -42,17 +40,16 @@ ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVs
 
 
 @singledispatch
-def convert_link(link: Link | Loss, graph: Graph, raw: str) -> str:
-    """Append nodes that compute the response of a link or loss, and return the name of their output.
+def convert_link(link: Link, graph: Graph, raw: str) -> str:
+    """Append nodes that compute the response of a link, and return the name of their output.
 
     The extension point for custom links: use ``@convert_link.register`` on a function whose first argument is
-    annotated with the type of link, or of a loss that has an ``inverse_link`` of its own. Every export checks that
-    the nodes agree with ``loss.inverse_link``.
+    annotated with the type of link. Every export checks that the nodes agree with ``link.inverse``.
 
     Parameters
     ----------
-    link : Link or Loss
-        The link, or a loss with its own ``inverse_link``.
+    link : Link
+        The link.
     graph : Graph
         Graph to append to.
     raw : str
@@ -68,37 +65,8 @@ def convert_link(link: Link | Loss, graph: Graph, raw: str) -> str:
     TypeError
         If nothing is registered for the type of `link`.
     """
-    name, role = type(link).__name__, "loss" if isinstance(link, Loss) else "link"
-    raise ConversionError(f"a {role} of type {name} has no ONNX form. {HOW_TO_LINK.format(role=role, name=name)}")
-
-
-def is_convertible(link: Link | Loss) -> bool:
-    """Whether something is registered for the type of a link or loss."""
-    return convert_link.dispatch(type(link)) is not convert_link.dispatch(object)
-
-
-def link_of(loss: Loss) -> Link | Loss:
-    """What ``convert_link`` takes for a loss: the loss itself if that is registered, else its link.
-
-    Raises
-    ------
-    TypeError
-        If the loss has an ``inverse_link`` of its own that is not registered.
-    """
-    if is_convertible(loss):
-        return loss
-    if loss.link is not None:
-        return loss.link
-    if isinstance(loss, LabelRegression):
-        return LabelMeanLink(link_of(loss.loss))
-    if isinstance(loss, LossWrapper):
-        return link_of(loss.loss)
-    name = type(loss).__name__
-    how = HOW_TO_LINK.format(role="loss", name=name)
-    raise ConversionError(
-        f"the loss {name} has no link, and its inverse_link no ONNX form. {how}\n\nOr set the attribute 'link' of "
-        f"the loss to a link of rffboost_ext.losses"
-    )
+    name = type(link).__name__
+    raise ConversionError(f"a link of type {name} has no ONNX form. {HOW_TO_LINK.format(name=name)}")
 
 
 @convert_link.register
@@ -163,17 +131,16 @@ class ColumnLink(Link):
 
     Parameters
     ----------
-    columns : Link or Loss
+    columns : Link
         From raw scores to the response.
     column : int
     """
 
-    columns: Link | Loss
+    columns: Link
     column: int
 
     def inverse(self, raw: Array) -> Array:
-        whole = self.columns.inverse_link(raw) if isinstance(self.columns, Loss) else self.columns.inverse(raw)
-        return whole[:, [self.column]]
+        return self.columns.inverse(raw)[:, [self.column]]
 
 
 @convert_link.register
@@ -189,12 +156,12 @@ def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
     return graph.once(key, lambda: graph.node("Mul", raw, graph.constant([[-slope, slope]], "sides")))
 
 
-def response_nodes(link: Link | Loss, graph: Graph, raw: str) -> str:
+def response_nodes(link: Link, graph: Graph, raw: str) -> str:
     """The response by ``convert_link``, computed once for each link and scores; an error names the link."""
     return graph.once(("response", id(link), raw), lambda: graph.output_of(convert_link, link, raw))
 
 
-def class_columns(link: Link | Loss, graph: Graph, raw: str, n_outputs: int) -> str:
+def class_columns(link: Link, graph: Graph, raw: str, n_outputs: int) -> str:
     """Columns, (n, K), of which the largest is that of the class of the largest response.
 
     They are scores if these have the same order: in float32 responses near 0 or 1 are equal where scores differ.
@@ -204,35 +171,25 @@ def class_columns(link: Link | Loss, graph: Graph, raw: str, n_outputs: int) -> 
     return class_scores(graph, raw) if n_outputs == 1 else raw
 
 
-def checked_link(loss: Loss, n_outputs: int) -> Link | Loss:
-    """The link of `loss`, after comparing its nodes with ``loss.inverse_link``.
-
-    They differ if the nodes are wrong, or the link: a subclass inherits that of its base, even if it overrides
-    ``inverse_link``.
+def checked_link(link: Link, n_outputs: int) -> Link:
+    """The link itself, after comparing its nodes with ``link.inverse``.
 
     Raises
     ------
     TypeError
-        If the loss has no link, or its link has no ONNX form.
+        If the link has no ONNX form.
     ValueError
-        If the nodes, or the link, compute another response; the message says which.
+        If the nodes compute another response.
     """
-    name, link, raw = type(loss).__name__, link_of(loss), scores_of_any_size(n_outputs)
+    raw = scores_of_any_size(n_outputs)
     # Both may overflow at the largest scores.
     with np.errstate(all="ignore"):
-        found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
-        if agree(found, wanted):
-            return link
-        # The link of label means may hold a loss, for which nodes are registered.
-        of_loss = isinstance(link, Loss) or isinstance(getattr(link, "mean", None), Loss)
-        is_own = of_loss or agree(np.asarray(link.inverse(raw)), wanted)
-    where = difference(raw, found, wanted)
-    if is_own:
+        found, wanted = evaluate(link, raw), np.asarray(link.inverse(raw))
+    if not agree(found, wanted):
         raise ConversionError(
-            f"the ONNX form of {type(link).__name__} is not the inverse_link of loss {name}{where}"
+            f"the ONNX form of {type(link).__name__} is not its inverse{difference(raw, found, wanted)}"
         )
-    how = HOW_TO_LINK.format(role="loss", name=name)
-    raise ValueError(f"the link {link} is not the inverse_link of the loss {name}{where}. {how}")
+    return link
 
 
 def agree(found: Array, wanted: Array) -> bool:
@@ -266,7 +223,7 @@ def difference(raw: Array, found: Array, wanted: Array) -> str:
     return ", which for raw scores {} is {} and not {}".format(*numbers)
 
 
-def evaluate(link: Link | Loss, raw: Array) -> Array:
+def evaluate(link: Link, raw: Array) -> Array:
     """The response for raw scores (n, C), computed in float64 by the nodes of `link`."""
     graph = Graph(FLOAT64, opset=13)
     out = response_nodes(link, graph, graph.input("raw", FLOAT64))
@@ -277,7 +234,7 @@ def evaluate(link: Link | Loss, raw: Array) -> Array:
     return np.asarray(results[0])
 
 
-def same_as_raw(link: Link | Loss) -> bool:
+def same_as_raw(link: Link) -> bool:
     """Whether the response is the raw score itself, so that a graph has one output for both."""
     graph = Graph(FLOAT64, opset=13)
     raw = graph.input("raw", FLOAT64)

@@ -74,7 +74,7 @@ class ExportSource:
         Type of the estimator and its loss, for the metadata.
     ensemble : Ensemble
         Raw scores as a function of the features, or of the scaled output of `steps` if there are any.
-    link : Link or Loss
+    link : Link
         From raw scores to the response, for ``convert_link``.
     n_features : int
         Columns of X.
@@ -116,7 +116,7 @@ class ExportSource:
     estimator: str
     loss: str
     ensemble: Ensemble
-    link: Link | Loss
+    link: Link
     n_features: int
     raw: Callable[[Any], Array]
     response: Callable[[Array], Array]
@@ -239,26 +239,23 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
 
 def fields_of_loss(loss: Loss, n_outputs: int) -> dict[str, Any]:
     """The fields of a source that a loss of some raw scores determines: its link, response and named outputs."""
-    link = checked_link(loss, n_outputs)
-    extras = [named_column(loss, link, k) for k in range(len(loss.response_names or ()))]
-    width = loss.inverse_link(np.zeros((1, n_outputs))).shape[1]
+    link = checked_link(loss.link, n_outputs)
+    extras = [named_column(link, k) for k in range(len(link.names or ()))]
+    width = link.inverse(np.zeros((1, n_outputs))).shape[1]
     names = [extra.name for extra in extras]
     if extras and (len(names) != width or len({*names}) < width or {*names} & {*RESERVED}):
         raise ValueError(
-            f"loss {loss!r}: response_names must have a different name for each of {width} columns of the "
+            f"loss {loss!r}: link.names must have a different name for each of {width} columns of the "
             f"response, other than {RESERVED}, got {names}"
         )
-    return {"loss": repr(loss), "link": link, "response": loss.inverse_link, "extras": tuple(extras)}
+    return {"loss": repr(loss), "link": link, "response": link.inverse, "extras": tuple(extras)}
 
 
-def named_column(loss: Loss, link: Link | Loss, column: int) -> ExtraOutput:
-    """The output of a column of the response of a loss, which names it."""
-    assert loss.response_names is not None
-
-    def response(raw: Array) -> Array:
-        return loss.inverse_link(raw)[:, [column]]
-
-    return ExtraOutput(loss.response_names[column], ColumnLink(link, column), response, 1)
+def named_column(link: Link, column: int) -> ExtraOutput:
+    """The output of a column of the response of a link, which names it."""
+    assert link.names is not None
+    of_column = ColumnLink(link, column)
+    return ExtraOutput(link.names[column], of_column, of_column.inverse, 1)
 
 
 def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:

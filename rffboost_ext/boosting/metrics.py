@@ -14,7 +14,6 @@ from ..core import Loss, Observations
 from ..losses import LabelRegression
 from ..losses.coupling import Coupling, Grouped
 from ..losses.registry import LOSSES
-from ..losses.validation import has_same_response
 from ..metrics.registry import METRICS, find_metric
 from ..utils.param_validation import Check
 from ..utils.typing import Array
@@ -156,7 +155,7 @@ def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
             loss = decoder.prepare(loss)
         except ValueError as error:
             raise ValueError(f"eval_metric: {error}; a scorer of scikit-learn may do") from error
-        if has_same_response(decoder.loss.inverse_link, loss, decoder.n_outputs):
+        if loss.link == decoder.loss.link:
             return loss
     raise ValueError(
         f"eval_metric: loss {given!r} reads raw scores in another way than {decoder.loss!r}, the loss of the fit; "

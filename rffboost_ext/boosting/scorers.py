@@ -58,7 +58,7 @@ class ScoreDecoder:
 
     def prediction(self, raw: Array) -> Array:
         """Means (n,) or (n, C), or probabilities (n, K), of two classes the second's (n,), or of labels (n, L)."""
-        response = self.loss.inverse_link(raw)
+        response = self.loss.link.inverse(raw)
         if self.classes is not None and len(self.classes) == 2 and not self.loss.multilabel:
             return response[:, 1]
         return squeeze(response if self.whole_response else self.loss.prediction(response)).copy()
@@ -100,9 +100,9 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
             f"model has {raw.shape[1]}"
         )
     require_accepted_target(loss, y)
-    response = loss.inverse_link(raw)
+    response = loss.link.inverse(raw)
     is_of_targets = response.shape == y.shape and (y.shape[1] == 1 or loss.multi_output)
-    if is_of_targets and not is_coupled(loss) and loss.response_names is None and not loss.infinite:
+    if is_of_targets and not is_coupled(loss) and loss.link.names is None and not loss.infinite:
         return float(r2_score(y, response, sample_weight=weight))
     return -float(np.average(Observations(y, weight).losses(loss, raw), weights=weight))
 
@@ -192,7 +192,7 @@ class RawScoreClassifier(ClassifierMixin, RawScoreEstimator):
 
     def predict_proba(self, X: Array) -> Array:
         """Class probabilities, (n, K)."""
-        return self.decoder.loss.inverse_link(X)
+        return self.decoder.loss.link.inverse(X)
 
     def predict(self, X: Array) -> Array:
         """The most probable classes, (n,), or indicators of labels, (n, L)."""

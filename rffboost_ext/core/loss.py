@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..utils.param_validation import OneOf, accepts_arguments, require
@@ -22,14 +23,24 @@ ARGUMENTS = {
     "prepared": ("y", "weight", "n_classes"),
     "check_target": ("y",),
     "groups": ("y",),
-    "inverse_link": ("raw",),
     "prediction": ("response",),
 }
 """The arguments of the methods of a loss; values and derivatives of coupled rows get the weights too."""
 
 
+@dataclass(frozen=True)
 class Link(ABC):
-    """The function between raw scores and the response, such as log or logit: a frozen dataclass."""
+    """The function between raw scores and the response, such as log or logit: a frozen dataclass.
+
+    Two links are the same function if they are equal: of one class, with equal fields.
+
+    Parameters
+    ----------
+    names : tuple of str, optional
+        Names of the columns of the response, such as parameters of a distribution; each is an output in ONNX.
+    """
+
+    names: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     @abstractmethod
     def inverse(self, raw: Array) -> Array:
@@ -39,8 +50,8 @@ class Link(ABC):
 class Loss(Spec, ABC):
     """A loss function of target and raw scores; a booster minimises its weighted sum over rows.
 
-    A custom loss implements the three abstract methods in plain NumPy, and defines either ``link`` or
-    ``inverse_link``; for classification it sets ``task``. Nothing needs to be compiled.
+    A custom loss implements the three abstract methods in plain NumPy, and defines ``link``; for classification it
+    sets ``task``. Nothing needs to be compiled.
 
     Laws, which are tested for every registered loss:
 
@@ -51,8 +62,8 @@ class Loss(Spec, ABC):
     - No method changes its arguments.
     """
 
-    link: ClassVar[Link | None] = None
-    """The link between raw scores and the response; ONNX export needs it."""
+    link: ClassVar[Link]
+    """The link between raw scores and the response, whose columns it names."""
     task: ClassVar[str] = "regression"
     """``"classification"``, with class indices 0 .. K-1 as the first column of the target, or zeros and ones if
     ``multilabel``; or ``"regression"``, with real targets."""
@@ -84,8 +95,6 @@ class Loss(Spec, ABC):
     remains to be explained."""
     infinite: ClassVar[bool] = False
     """Whether targets may be infinite, such as the bounds of censored times."""
-    response_names: ClassVar[Sequence[str] | None] = None
-    """Names of the columns of the response, such as parameters of a distribution; each is an output in ONNX."""
     rows: ClassVar[str] = "set"
     """How the rows of a loss depend on one another.
 
@@ -114,9 +123,14 @@ class Loss(Spec, ABC):
     """Least hessian in a fit, in units of ``unit``, where hessians that are no upper bounds would be too small."""
 
     def validate(self) -> None:
-        """Raise a TypeError or ValueError for an invalid hyperparameter, `rows`, or signature of a method."""
+        """Raise a TypeError or ValueError for an invalid hyperparameter, link, `rows` or signature."""
         super().validate()
         name, coupled = type(self).__name__, self.rows in COUPLED
+        link = getattr(self, "link", None)
+        if not isinstance(link, Link):
+            raise TypeError(
+                f"{name}: link must be a Link, such as FunctionLink of a function of raw, got {link!r}"
+            )
         require(name, "rows", self.rows, OneOf(ROWS))
         for method, arguments in ARGUMENTS.items():
             depends = "raw" in arguments[1:]
@@ -207,12 +221,6 @@ class Loss(Spec, ABC):
     @abstractmethod
     def baseline(self, y: Array, weight: Array) -> Array:
         """The constant raw score, (C,), that minimises the weighted loss."""
-
-    def inverse_link(self, raw: Array) -> Array:
-        """Response for raw scores, by default ``link.inverse(raw)``: probabilities (n, K), or means (n, W)."""
-        if self.link is None:
-            raise NotImplementedError(f"loss {self!r} must define 'link' or 'inverse_link'")
-        return self.link.inverse(raw)
 
     def prediction(self, response: Array) -> Array:
         """What metrics compare with targets, by default the response; of a distribution's parameters the mean."""

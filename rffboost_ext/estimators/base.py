@@ -255,7 +255,7 @@ def _(model: BaseRFFBoost) -> InitModel:
     check_is_fitted(model)
     return InitModel(
         model.ensemble_,
-        model.loss_.inverse_link,
+        model.loss_.link,
         model.n_features_in_,
         getattr(model, "classes_", None),
         model.encoder_.categories,

@@ -43,7 +43,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     ensemble_ : Ensemble
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Loss
-        The loss that was minimised; ``loss_.inverse_link(raw)`` are probabilities.
+        The loss that was minimised; ``loss_.link.inverse(raw)`` are probabilities.
     {ATTRIBUTES}
 
     Examples
@@ -153,7 +153,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         cls, ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
     ) -> RFFBoostClassifier:
         model = super().from_ensemble(ensemble, loss, encoder, learner)
-        model.classes_ = np.arange(loss.inverse_link(ensemble.baseline[None]).shape[1])
+        model.classes_ = np.arange(loss.link.inverse(ensemble.baseline[None]).shape[1])
         return model
 
     def decision_function(self, X: Any, base_margin: Any = None) -> Array:
@@ -191,7 +191,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         ndarray of shape (n, K) or (n, L)
         """
         raw = self.raw_scores(X, base_margin)
-        return self.loss_.inverse_link(raw)
+        return self.loss_.link.inverse(raw)
 
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The most probable class of each row, (n,); zeros and ones, (n, L), for a multilabel target.
@@ -236,7 +236,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Class probabilities after 1, 2, ... rounds; those of several models take turns."""
-        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X, base_margin))
+        return (self.loss_.link.inverse(raw) for raw in self._staged_raw(X, base_margin))
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds; those of several models take turns."""

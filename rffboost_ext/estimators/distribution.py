@@ -37,7 +37,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
     ensemble_ : Ensemble
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Distribution
-        The distribution; ``loss_.inverse_link(raw)`` are its parameters, (n, W), named ``loss_.response_names``.
+        The distribution; ``loss_.link.inverse(raw)`` are its parameters, (n, W), named ``loss_.link.names``.
     {ATTRIBUTES}
 
     Examples
@@ -115,7 +115,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
             (2, n).
         """
         raw = self.raw_scores(X, base_margin)
-        return self.loss_.frozen(self.loss_.inverse_link(raw))
+        return self.loss_.frozen(self.loss_.link.inverse(raw))
 
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The mean of the predicted distribution, (n,), or its location if it has no mean.
@@ -131,7 +131,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
         ndarray of shape (n,)
         """
         raw = self.raw_scores(X, base_margin)
-        return self.loss_.mean(self.loss_.inverse_link(raw))
+        return self.loss_.mean(self.loss_.link.inverse(raw))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """The mean log-likelihood, the more the better.
@@ -154,7 +154,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Means after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (self.loss_.mean(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+        return (self.loss_.mean(self.loss_.link.inverse(raw)) for raw in self._staged_raw(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 from importlib import import_module
@@ -10,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss
-from ..losses.validation import has_same_response
+from ..core import Link, Loss
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import with_underscores
@@ -21,13 +19,13 @@ from ..utils.typing import Array
 
 @dataclass(frozen=True)
 class InitModel:
-    """What is known of a model: its raw scores, and its inverse link if known.
+    """What is known of a model: its raw scores, and its link if known.
 
     Attributes
     ----------
     ensemble : Ensemble
-    response : callable, optional
-        From raw scores (n, C) to probabilities or means.
+    link : Link, optional
+        Of its raw scores.
     n_features : int, optional
     classes : ndarray, optional
         Labels, where they are the user's.
@@ -44,7 +42,7 @@ class InitModel:
     """
 
     ensemble: Ensemble
-    response: Callable[[Array], Array] | None = None
+    link: Link | None = None
     n_features: int | None = None
     classes: Array | None = None
     categories: CategoryEncoding | None = None
@@ -81,8 +79,11 @@ def compatible_ensemble(
                 f"init_model must be a regressor, as this one is, got a classifier: {given.description}"
             )
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
-    if given.response is not None:
-        require_same_link(given.response, loss, n_outputs)
+    if given.link is not None and given.link != loss.link:
+        raise ValueError(
+            f"init_model must have the link of loss {loss!r}, {loss.link!r}, got {given.link!r}: use the loss "
+            f"that it was trained with, or an Ensemble of suitable raw scores, such as 0.5 * to_ensemble(model)"
+        )
     return given.ensemble
 
 
@@ -141,14 +142,4 @@ def require_same_margin(given: bool, wanted: bool) -> None:
         raise ValueError(
             f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
             f"is taken as scores before the offset"
-        )
-
-
-def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:
-    """Raise a ValueError unless the raw scores of a model mean what those of the loss mean."""
-    if not has_same_response(response, loss, n_outputs):
-        raise ValueError(
-            f"init_model reads its raw scores otherwise than loss {loss!r} does: take the loss that it was "
-            f"trained with, or hand over an Ensemble whose raw scores suit the loss, such as "
-            f"0.5 * to_ensemble(model)"
         )

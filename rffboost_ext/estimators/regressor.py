@@ -33,7 +33,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     ensemble_ : Ensemble
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Loss
-        The loss that was minimised; ``loss_.inverse_link(raw)`` are predictions.
+        The loss that was minimised; ``loss_.link.inverse(raw)`` are predictions.
     {ATTRIBUTES}
 
     Examples
@@ -108,7 +108,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         ndarray of shape (n,) or (n, W)
         """
         raw = self.raw_scores(X, base_margin)
-        return squeeze(self.loss_.inverse_link(raw))
+        return squeeze(self.loss_.link.inverse(raw))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """How well the model predicts, the more the better, by a measure that suits the loss.
@@ -143,7 +143,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+        return (squeeze(self.loss_.link.inverse(raw)) for raw in self._staged_raw(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

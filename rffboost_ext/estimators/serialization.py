@@ -109,7 +109,7 @@ def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
         return []
     classes, width = (
         fitted.get("classes_"),
-        fitted["loss_"].inverse_link(fitted["ensemble_"].baseline[None]).shape[1],
+        fitted["loss_"].link.inverse(fitted["ensemble_"].baseline[None]).shape[1],
     )
     return [] if isinstance(classes, np.ndarray) and classes.shape == (width,) else ["classes_"]
 

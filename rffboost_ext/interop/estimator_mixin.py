@@ -28,7 +28,7 @@ from ..preprocessing.tables import target_array
 from ..preprocessing.targets import encode_targets, first_labels, squeeze
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
-from .initial_scores import has_increasing_link
+from .initial_scores import ranks_by_score
 from .matrix_rows import rows_of_weight
 from .objectives import ArrayMetric, metric_on_predictions, named_metric
 from .prepared_losses import prepare_for_training
@@ -154,7 +154,7 @@ class HostEstimatorMixin:
         ScoreConversion
         """
         check_is_fitted(self, "loss_")
-        return ScoreConversion(slope_of(self.loss_, len(self.baseline_)))
+        return ScoreConversion(slope_of(self.loss_))
 
     def _loss_metric(self) -> ArrayMetric:
         # The given loss names it: a prepared loss for several classes may be of another class.
@@ -177,7 +177,7 @@ class HostEstimatorMixin:
 
     def _unsupported_metrics(self, metrics: Any) -> tuple[list[str], str]:
         """The host's own metrics among `metrics` that need scores of its own objectives, and what is allowed."""
-        allowed = list(self.ranking_metrics) if has_increasing_link(self.loss_, len(self.baseline_)) else []
+        allowed = list(self.ranking_metrics) if ranks_by_score(self.loss_, len(self.baseline_)) else []
         names = metrics if isinstance(metrics, list | tuple) else [metrics]
         allowed += [] if self.task == "classification" else [*filter(self._is_own_metric, METRICS)]
         unsupported = [
@@ -189,7 +189,7 @@ class HostEstimatorMixin:
 
     def _response(self, raw: Array) -> Array:
         """What ``predict`` returns for raw scores."""
-        return squeeze(self.loss_.inverse_link(raw))
+        return squeeze(self.loss_.link.inverse(raw))
 
 
 def loss_param_names(params: Any) -> list[str]:

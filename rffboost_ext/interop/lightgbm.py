@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import Loss
+from ..core import Link, Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..losses.registry import LOSSES
@@ -191,7 +191,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     width = booster.num_model_per_iteration()
     baseline, length = np.zeros(width), 1.0
     if isinstance(model, LGBMClassifier | LGBMRegressor):
-        baseline, length = model.baseline_, 1.0 / slope_of(model.loss_, width)
+        baseline, length = model.baseline_, 1.0 / slope_of(model.loss_)
     return Ensemble(baseline, terms, np.tile([1.0, length], (len(terms), 1)))
 
 
@@ -230,9 +230,7 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array, *, base_margin: bo
     text = parse_model(booster.model_to_string(num_iteration=1))
     if text.objective != "custom":
         known = text.objective in LIGHTGBM
-        warn_if_objective_differs(
-            text.header["objective"], recorded_link(text).inverse if known else None, loss, n_outputs
-        )
+        warn_if_objective_differs(text.header["objective"], recorded_link(text) if known else None, loss)
     names, n_features = certain_names_of(booster), booster.num_feature()
     return fitted(whole, loss, n_features, names=names, categories=coding, base_margin=base_margin)
 
@@ -261,14 +259,14 @@ def booster_of(model: Any) -> Booster:
     return model
 
 
-def response_of(model: Booster | LGBMModel) -> Any:
-    """The model's inverse link; None if it is unknown, as for a callable objective."""
+def model_link(model: Booster | LGBMModel) -> Link | None:
+    """The model's link; None if it is unknown, as for a callable objective."""
     if isinstance(model, LGBMClassifier | LGBMRegressor):
-        return model.loss_.inverse_link
+        return model.loss_.link
     text = parse_model(booster_of(model).model_to_string(num_iteration=1))
     if text.objective == "custom":
         return None
-    return recorded_link(text).inverse
+    return recorded_link(text)
 
 
 def init_model(model: Any) -> InitModel:
@@ -276,4 +274,4 @@ def init_model(model: Any) -> InitModel:
     booster, classes = booster_of(model), getattr(model, "classes_", None)
     ensemble, coding = sorted_codes(to_ensemble(model), categories_of(booster))
     d, names = booster.num_feature(), names_of(booster)
-    return InitModel(ensemble, response_of(model), d, classes, coding, names=names, description=repr(model))
+    return InitModel(ensemble, model_link(model), d, classes, coding, names=names, description=repr(model))

@@ -44,14 +44,14 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
         if is_explanation(kwargs):
             return self._explain(X, kwargs)
         raw = self._raw(X, **kwargs)
-        return squeeze(raw) if raw_score else self.loss_.inverse_link(raw)
+        return squeeze(raw) if raw_score else self.loss_.link.inverse(raw)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores: (n,) for two classes, else (n, K); logs of probabilities if the loss has other scores."""
         return decision_values(self._raw(X, **kwargs), len(self.classes_), self.loss_)
 
     def _response(self, raw: Array) -> Array:
-        return decode_labels(self.loss_.inverse_link(raw), self.classes_, self.loss_.multilabel)
+        return decode_labels(self.loss_.link.inverse(raw), self.classes_, self.loss_.multilabel)
 
 
 class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):

@@ -12,18 +12,17 @@ import numpy as np
 from ..core import Link
 from ..losses.links import BinaryLogitLink
 from .estimator_mixin import HostEstimatorMixin
-from .initial_scores import PreviousModel, response_on_host_scores
+from .initial_scores import PreviousModel
 from .lightgbm_model import TextModel, parse_model
 from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink, link_of
-from .score_conversion import slope_of
+from .score_conversion import link_of_host_scores, slope_of
 
 
 def previous_lightgbm_model(model: Any) -> PreviousModel:
     """The `init_model` of a fit, a LightGBM model or the path of its file."""
     if isinstance(model, HostEstimatorMixin):
-        loss, n_outputs = model.loss_, len(model.baseline_)
-        start = slope_of(loss, n_outputs) * model.baseline_
-        return PreviousModel("init_model", start, response_on_host_scores(loss, n_outputs))
+        start = slope_of(model.loss_) * model.baseline_
+        return PreviousModel("init_model", start, link_of_host_scores(model.loss_))
     if isinstance(model, str | os.PathLike):
         booster = lightgbm.Booster(model_file=model)
     else:
@@ -32,7 +31,7 @@ def previous_lightgbm_model(model: Any) -> PreviousModel:
         raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
     text = parse_model(booster.model_to_string(num_iteration=1))
     start = np.zeros(booster.num_model_per_iteration())
-    return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_link(text).inverse)
+    return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_link(text))
 
 
 def recorded_link(text: TextModel) -> Link:

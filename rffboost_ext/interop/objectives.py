@@ -179,7 +179,7 @@ def metric_on_predictions(
 
     @wraps(metric)
     def wrapped(y_true: Array, y_pred: Array, *args: Any, **kwargs: Any) -> Any:
-        response = np.asarray(loss.inverse_link(conversion.raw(y_pred)))
+        response = np.asarray(loss.link.inverse(conversion.raw(y_pred)))
         # Hosts pass the probabilities of the second of two classes.
         one = not loss.multilabel and response.shape[1] == (2 if loss.task == "classification" else 1)
         return metric(y_true, response[:, -1] if one else response, *args, **kwargs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..core import Loss
-from ..losses.links import binary_probabilities
+from ..core import Link, Loss
+from ..losses.links import BinaryLogitLink
 from ..utils.typing import Array
 
 
@@ -47,24 +47,16 @@ def as_columns(scores: Any) -> Array:
     return scores[:, None] if scores.ndim == 1 else scores
 
 
-def slope_of(loss: Loss, n_outputs: int) -> float:
-    """Log-odds per unit of raw score if the loss's inverse link is ``sigmoid(slope raw)``, else 1.
+def slope_of(loss: Loss) -> float:
+    """Log-odds per unit of raw score if the loss has a :class:`~rffboost_ext.losses.BinaryLogitLink`, else 1.
 
     The host then works on log-odds ``F = slope raw``, with derivatives of the scale of its own logistic loss: for
     the exponential loss, ``exp(-s F / 2)``, they are 1/2 and 1/4 at even odds. Learning rate and penalties keep
     their meaning, and the host's own link, metrics and files are correct.
     """
-    if loss.task != "classification" or n_outputs > 1:
-        return 1.0
-    response = np.asarray(loss.inverse_link(np.array([[2.0]])))[0]
-    if len(response) != 2:
-        return 1.0
-    q, p = response
-    if not 0.0 < q < p:
-        return 1.0
-    # Round off the error of the logarithm.
-    slope = float(f"{np.log(p / q) / 2.0:.9g}")
-    # Compared over a range of odds: for small raw scores many links are nearly linear.
-    odds = np.linspace(-4.0, 4.0, 9)[:, None]
-    agrees = np.allclose(loss.inverse_link(odds / slope), binary_probabilities(odds), rtol=1e-7, atol=0.0)
-    return slope if agrees else 1.0
+    return loss.link.slope if isinstance(loss.link, BinaryLogitLink) else 1.0
+
+
+def link_of_host_scores(loss: Loss) -> Link:
+    """The link between a host's scores and the response of a loss."""
+    return replace(loss.link, slope=1.0) if isinstance(loss.link, BinaryLogitLink) else loss.link

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Link, Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..learners.trees.xgboost_model import model_categories, parse_model
 from ..losses.registry import LOSSES
 from ..preprocessing.category_encoding import sorted_codes
-from ..utils.typing import Array
 from .attachments import attach
 from .fitted_estimator import fitted
 from .initial_scores import warn_if_objective_differs
@@ -52,7 +50,7 @@ def objective(loss: str | Loss) -> MatrixObjective:
     """One of our losses as ``obj`` of ``xgboost.train``.
 
     XGBoost fits no intercept for a callable and starts from 0.5: add :func:`intercept` to the parameters. Margins
-    are raw scores of the loss; its ``inverse_link``, or :func:`bind`, maps them to probabilities. For the
+    are raw scores of the loss; its ``link``, or :func:`bind`, maps them to probabilities. For the
     exponential loss they are half the log-odds: compared with XGBoost's logistic loss, reg_lambda and
     min_child_weight have a quarter of the effect, the learning rate twice. :class:`XGBClassifier` uses log-odds.
 
@@ -148,24 +146,24 @@ def bind(
     objective = parse_model(booster)["objective"]["name"]
     # A booster trained with a callable names the default objective.
     if objective != "reg:squarederror":
-        warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
+        warn_if_objective_differs(objective, XGBOOST[objective], loss)
     names, n_features = names_of(booster), booster.num_features()
     return fitted(ensemble, loss, n_features, names=names, categories=coding, base_margin=base_margin)
 
 
-def response_of(model: Booster | XGBModel) -> Callable[[Array], Array] | None:
-    """The model's inverse link; None if it is unknown, as for a callable objective."""
+def model_link(model: Booster | XGBModel) -> Link | None:
+    """The model's link; None if it is unknown, as for a callable objective."""
     if isinstance(model, XGBClassifier | XGBRegressor):
-        return model.loss_.inverse_link
+        return model.loss_.link
     if isinstance(model, XGBModel) and callable(model.objective):
         return None
-    return link_of(XGBOOST, parse_model(booster_of(model))["objective"]["name"], "XGBoost").inverse
+    return link_of(XGBOOST, parse_model(booster_of(model))["objective"]["name"], "XGBoost")
 
 
 def init_model(model: Any) -> InitModel:
     """An XGBoost model as an initial model; its classes are 0 .. K-1."""
     booster = booster_of(model)
     ensemble, coding = sorted_codes(to_ensemble(model), model_categories(parse_model(booster)))
-    response, names = response_of(model), names_of(booster)
-    known = InitModel(ensemble, response, booster.num_features(), categories=coding, names=names)
+    link, names = model_link(model), names_of(booster)
+    known = InitModel(ensemble, link, booster.num_features(), categories=coding, names=names)
     return replace(known, uses_base_margin=getattr(model, "uses_base_margin_", None))

@@ -13,9 +13,10 @@ from ..core import Loss
 from ..learners.trees.xgboost_model import count_outputs, parse_base_score, parse_model
 from ..losses.links import sigmoid
 from ..utils.typing import Array
-from .initial_scores import PreviousModel, response_on_host_scores
+from .initial_scores import PreviousModel
 from .links import XGBOOST, link_of
 from .loss_text import loss_from_text
+from .score_conversion import link_of_host_scores
 
 FITTED, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the prepared loss that was minimised, the parameter ``loss``, and that there was an
@@ -104,7 +105,7 @@ def previous_xgboost_model(model: Any, given: str | Loss) -> PreviousModel:
     start, objective = initial_score(learner), learner["objective"]["name"]
     if text is not None:
         loss = loss_from_text(text, given)
-        return PreviousModel("xgb_model", start, response_on_host_scores(loss, len(start)))
+        return PreviousModel("xgb_model", start, link_of_host_scores(loss))
     # A booster trained with a callable names the default objective.
     unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
-    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective].inverse)
+    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective])

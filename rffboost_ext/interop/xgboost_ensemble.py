@@ -75,7 +75,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
     require_equal(ensemble, booster)
     if isinstance(model, XGBClassifier | XGBRegressor):
-        return ensemble * (1.0 / slope_of(model.loss_, ensemble.n_outputs))
+        return ensemble * (1.0 / slope_of(model.loss_))
     return ensemble
 
 

@@ -14,7 +14,7 @@ from .._signals import atomic_fit, defer_signals
 from ..learners.trees.xgboost_model import parse_model
 from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
-from ..losses.validation import has_same_response, response_at
+from ..losses.validation import response_at
 from ..metrics.registry import find_metric
 from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.targets import squeeze
@@ -27,7 +27,7 @@ from .matrix_rows import times_class_factors
 from .objectives import ArrayObjective
 from .prepared_losses import has_score_for_each_class
 from .queries import add_queries
-from .score_conversion import slope_of
+from .score_conversion import link_of_host_scores, slope_of
 from .weighted_losses import newton_step
 from .xgboost_base_score import (
     BASE_MARGIN,
@@ -197,7 +197,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
         self.uses_base_margin_, self._n_columns = margin is not None, None
         start = initial_score(parse_model(self.get_booster()))
-        self.baseline_ = start / slope_of(self.loss_, len(start))
+        self.baseline_ = start / slope_of(self.loss_)
         self._start = base_score_of(start, self._host_objective())
         if self.task == "classification" and not self.loss_.multilabel:
             self.n_classes_ = response_at(self.loss_, self.baseline_[None]).shape[1]
@@ -275,10 +275,9 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
 
     def _has_link_of(self, objective: str) -> bool:
         """Whether an objective of XGBoost's maps margins to the same response as the loss."""
-        slope = self.score_conversion().slope
         # One log-odds for each label.
         link = LogitLink() if objective == "binary:logistic" and self.loss_.multilabel else XGBOOST[objective]
-        return has_same_response(link.inverse, self.loss_, len(self.baseline_), slope)
+        return link == link_of_host_scores(self.loss_)
 
     def _is_own_metric(self, metric: Any) -> bool:
         # XGBoost takes lower values for better ones, except of metrics of its own names.

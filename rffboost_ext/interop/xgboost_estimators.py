@@ -73,7 +73,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
         """Class probabilities, (n, K), by the loss's own link."""
         shared = {"base_margin": base_margin, "iteration_range": iteration_range}
         raw = self._raw(X, validate_features=validate_features, **shared)
-        return self.loss_.inverse_link(raw)
+        return self.loss_.link.inverse(raw)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,7 +81,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
         return tags
 
     def _response(self, raw: Array) -> Array:
-        probability = self.loss_.inverse_link(raw)
+        probability = self.loss_.link.inverse(raw)
         return decode_labels(probability, np.arange(probability.shape[1]), self.loss_.multilabel)
 
 

@@ -21,6 +21,7 @@ from .label_regression import LabelRegression
 from .links import (
     AffineLink,
     BinaryLogitLink,
+    FunctionLink,
     IdentityLink,
     LabelMeanLink,
     LogitLink,
@@ -52,6 +53,7 @@ __all__ = [
     "Cox",
     "Distribution",
     "Exponential",
+    "FunctionLink",
     "Gamma",
     "GammaDistribution",
     "Huber",

@@ -48,11 +48,10 @@ LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
 class AFTLoss(SurvivalLoss):
     """Base class of the losses of this family: the response is ``exp(raw)``, the time at Z = 0."""
 
-    link = LogLink()
+    link = LogLink(names=("time",))
     risk_link = AffineLink(IdentityLink(), 0.0, -1.0)
     rows = "independent"
     infinite = True
-    response_names = ("time",)
     constraints = {"sigma": POSITIVE | OneOf(("auto",))}
 
     def __init__(self, sigma: float | str = "auto") -> None:

@@ -41,10 +41,9 @@ class Cox(SurvivalLoss):
     1977.
     """
 
-    link = IdentityLink()
+    link = IdentityLink(names=("risk",))
     rows = "all"
     exact_hessian = False
-    response_names = ("risk",)
 
     def check_target(self, y: Array) -> None:
         event, time = y.T

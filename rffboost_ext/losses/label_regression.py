@@ -7,7 +7,7 @@ import numpy as np
 from ..core import Link, Loss
 from ..utils.typing import Array
 from .binary import signed_labels
-from .links import LabelMeanLink, label_probabilities
+from .links import LabelMeanLink
 from .wrapper import LossWrapper
 
 
@@ -30,8 +30,8 @@ class LabelRegression(LossWrapper):
     translation_invariant = False
 
     @property
-    def link(self) -> Link | None:  # type: ignore[override]
-        return None if self.loss.link is None else LabelMeanLink(self.loss.link)
+    def link(self) -> Link:  # type: ignore[override]
+        return LabelMeanLink(self.loss.link)
 
     def validate(self) -> None:
         """Raise unless the inner loss is a valid regression loss for targets of either sign."""
@@ -50,13 +50,13 @@ class LabelRegression(LossWrapper):
 
     def require_centered(self) -> None:
         """Raise a ValueError unless the inner response is increasing and 0 at 0."""
-        response = np.asarray(self.loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))
+        response = np.asarray(self.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
         if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
             return
         found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
         raise ValueError(
             f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1; "
-            f"inverse_link must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
+            f"link.inverse must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
             f"set task = 'classification' if it returns class probabilities (n, K)"
         )
 
@@ -66,6 +66,3 @@ class LabelRegression(LossWrapper):
 
     def inner_target(self, y: Array) -> Array:
         return signed_labels(y)
-
-    def inverse_link(self, raw: Array) -> Array:
-        return label_probabilities(self.loss.inverse_link(raw))

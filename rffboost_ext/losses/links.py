@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -90,6 +91,27 @@ class LabelMeanLink(Link):
 
 
 @dataclass(frozen=True)
+class FunctionLink(Link):
+    """The link of a function that has no link of its own: ONNX export needs a class of links instead.
+
+    Links are equal if their functions are the same object. A link with parameters is therefore a frozen dataclass
+    that derives from :class:`~rffboost_ext.Link`.
+
+    Parameters
+    ----------
+    function : callable
+        From raw scores (n, C) to the response, (n, K) or (n, W).
+    names : tuple of str, optional
+        Names of the columns of the response.
+    """
+
+    function: Callable[[Array], Array]
+
+    def inverse(self, raw: Array) -> Array:
+        return self.function(raw)
+
+
+@dataclass(frozen=True)
 class AffineLink(Link):
     """The response is ``shift + factor * response`` of another link, such as 1 + 2 exp(raw).
 
@@ -121,9 +143,10 @@ class ParameterLink(Link):
     columns: tuple[tuple[tuple[int, Link], ...], ...]
 
     @classmethod
-    def of_scores(cls, *links: Link) -> ParameterLink:
-        """The link of as many parameters as scores, each a function of its own score."""
-        return cls(tuple(((index, link),) for index, link in enumerate(links)))
+    def of_scores(cls, **links: Link) -> ParameterLink:
+        """The link of as many parameters as scores, each a function of its own score, by name."""
+        columns = tuple(((index, link),) for index, link in enumerate(links.values()))
+        return cls(columns, names=tuple(links))
 
     def inverse(self, raw: Array) -> Array:
         factors = [[link.inverse(raw[:, index : index + 1]) for index, link in column] for column in self.columns]

@@ -46,8 +46,8 @@ def check_rows(loss: Loss, rows: Observations, raw: Array, size: int) -> None:
         if loss.rows == "set":
             # The results of a part may differ, but there must be some.
             results_of_rows(loss, rows.take(half), raw[half])
-        part = {"inverse_link": loss.inverse_link(raw[half])}
-        require_same(loss, "without the other rows", part, {"inverse_link": loss.inverse_link(raw)[half]})
+        part = {"link.inverse": loss.link.inverse(raw[half])}
+        require_same(loss, "without the other rows", part, {"link.inverse": loss.link.inverse(raw)[half]})
 
 
 def is_package_loss(loss: Loss) -> bool:
@@ -82,7 +82,7 @@ def results_of_rows(loss: Loss, rows: Observations, raw: Array) -> dict[str, Arr
     copied = replace(rows, y=rows.y.copy())
     pair = call_on_rows(loss, "derivatives", rows.y, lambda: copied.derivatives(loss, raw.copy()))
     gradient, hessian = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
-    found = {"value": value, "gradient": gradient, "hessian": hessian, "inverse_link": loss.inverse_link(raw)}
+    found = {"value": value, "gradient": gradient, "hessian": hessian, "link.inverse": loss.link.inverse(raw)}
     return {
         name: values
         for name, values in found.items()

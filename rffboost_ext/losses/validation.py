@@ -90,20 +90,20 @@ def check_value_and_response(loss: Loss, rows: Observations, raw: Array, size: i
     require_value_per_row(loss, values, len(rows))
     require_numbers(loss, "value", values)
     response = response_at(loss, raw)
-    require_numbers(loss, "inverse_link", response)
+    require_numbers(loss, "link.inverse", response)
     check_probabilities(loss, response)
     check_link(loss, raw.shape[1])
     check_rows(loss, rows, raw, size)
 
 
 def response_at(loss: Loss, raw: Array) -> Array:
-    """``loss.inverse_link(raw)`` for scores (n, C), or a ValueError unless it has n rows and enough columns."""
-    response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
+    """``loss.link.inverse(raw)`` for scores (n, C), or a ValueError unless it has n rows and enough columns."""
+    response, least = loss.link.inverse(raw), 2 if loss.task == "classification" else 1
     found = np.shape(response)
     if len(found) != 2 or found[0] != len(raw) or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, W)"
-        raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {len(raw)}, got {found}")
-    require_array(loss, "inverse_link", response)
+        raise ValueError(f"loss {loss!r}: link.inverse must have shape {wanted}, n = {len(raw)}, got {found}")
+    require_array(loss, "link.inverse", response)
     return response
 
 
@@ -120,23 +120,23 @@ def check_probabilities(loss: Loss, response: Array) -> None:
     low, high = response.min(), response.max()
     if low < 0.0 or high > 1.0:
         raise ValueError(
-            f"loss {loss!r}: inverse_link must hold probabilities from 0 to 1, got {low:g} to {high:g}"
+            f"loss {loss!r}: link.inverse must hold probabilities from 0 to 1, got {low:g} to {high:g}"
         )
     total = response.sum(axis=1)
     if not loss.multilabel and (np.abs(total - 1.0) > ROUNDING).any():
         worst = total[np.abs(total - 1.0).argmax()]
-        raise ValueError(f"loss {loss!r}: inverse_link must hold probabilities of sum 1, got {worst:g}")
+        raise ValueError(f"loss {loss!r}: link.inverse must hold probabilities of sum 1, got {worst:g}")
 
 
-def check_response_names(loss: Loss, width: int) -> None:
+def check_names(loss: Loss, width: int) -> None:
     """Raise a ValueError unless the names of the columns of the response, if there are any, are one for each."""
-    names = loss.response_names
+    names = loss.link.names
     if names is None:
         return
     is_list = not isinstance(names, str) and all(isinstance(name, str) for name in names)
     if not is_list or len(set(names)) != width or len(names) != width:
         raise ValueError(
-            f"loss {loss!r}: response_names must be None or have a name of its own for each of {width} columns of "
+            f"loss {loss!r}: link.names must be None or have a name of its own for each of {width} columns of "
             f"the response, got {names!r}"
         )
 
@@ -146,9 +146,9 @@ def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None
     width = response_at(loss, baseline[None]).shape[1]
     if n_classes is not None and width != n_classes:
         raise ValueError(
-            f"loss {loss!r}: inverse_link must have a column for each of {n_classes} classes of y, got {width}"
+            f"loss {loss!r}: link.inverse must have a column for each of {n_classes} classes of y, got {width}"
         )
-    check_response_names(loss, width)
+    check_names(loss, width)
 
 
 def prepare_with_baseline(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
@@ -201,13 +201,13 @@ def check_link(loss: Loss, n_outputs: int) -> None:
     """Raise a ValueError unless the predicted class, of two, is the more probable one at every raw score."""
     if loss.task != "classification" or n_outputs > 1:
         return
-    response = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))
+    response = np.asarray(loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
     if response.shape[1] > 2:
         return
     below, even, above = response[:, 1]
     if not (abs(even - 0.5) < 1e-6 and below < above):
         raise ValueError(
-            f"loss {loss!r}: inverse_link must give the second class a probability of 1/2 at a score of 0, and "
+            f"loss {loss!r}: link.inverse must give the second class a probability of 1/2 at a score of 0, and "
             f"more above, where it is predicted; got {below:g}, {even:g} and {above:g} at -1, 0 and 1"
         )
 
@@ -308,10 +308,3 @@ def require_invariance(loss: Loss, rows: Observations) -> None:
         raise ValueError(
             f"loss {loss!r}: translation_invariant must be False, since value(y + a, raw + a) is not value(y, raw)"
         )
-
-
-def has_same_response(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
-    """Whether a response at `slope` times the raw scores equals the response of a loss."""
-    scores = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
-    found, wanted = np.asarray(response(scores)), np.asarray(loss.inverse_link(scores / slope))
-    return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)

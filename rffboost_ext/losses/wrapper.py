@@ -39,7 +39,6 @@ class LossWrapper(Loss):
     positive = delegated("positive")
     translation_invariant = delegated("translation_invariant")
     infinite = delegated("infinite")
-    response_names = delegated("response_names")
     rows = delegated("rows")
     unit = delegated("unit")
     relative_rates = delegated("relative_rates")
@@ -78,9 +77,6 @@ class LossWrapper(Loss):
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return self.loss.baseline(self.inner_target(y), weight)
-
-    def inverse_link(self, raw: Array) -> Array:
-        return self.loss.inverse_link(raw)
 
     def prediction(self, response: Array) -> Array:
         return self.loss.prediction(response)

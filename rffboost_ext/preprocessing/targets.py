@@ -99,7 +99,7 @@ def decision_values(raw: Array, n_classes: int, loss: Loss) -> Array:
     """
     if loss.multilabel or raw.shape[1] == (1 if n_classes == 2 else n_classes):
         return squeeze(raw)
-    logs = np.log(np.maximum(loss.inverse_link(raw), np.finfo(np.float64).tiny))
+    logs = np.log(np.maximum(loss.link.inverse(raw), np.finfo(np.float64).tiny))
     return logs[:, 1] - logs[:, 0] if n_classes == 2 else logs
 
 

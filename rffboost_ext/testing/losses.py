@@ -225,20 +225,18 @@ def check_baseline(sample: LossSample) -> None:
 def check_response(sample: LossSample) -> None:
     """The response has one width for any rows, is the link's, and for classes has their probabilities."""
     loss, raw = sample.loss, sample.raw
-    response = require_unchanged(f"{sample.name}: inverse_link", lambda: loss.inverse_link(raw), raw=raw)
+    response = require_unchanged(f"{sample.name}: link.inverse", lambda: loss.link.inverse(raw), raw=raw)
     require(
-        np.ndim(response) == 2, f"{sample.name}: inverse_link must have two dimensions, got {np.ndim(response)}"
+        np.ndim(response) == 2, f"{sample.name}: link.inverse must have two dimensions, got {np.ndim(response)}"
     )
-    require_shape(f"{sample.name}: inverse_link", response, (len(raw), response.shape[1]))
+    require_shape(f"{sample.name}: link.inverse", response, (len(raw), response.shape[1]))
     for row in (0, len(raw) - 1):
-        what = f"{sample.name}: inverse_link of a row alone"
-        require_close(what, loss.inverse_link(raw[row : row + 1]), response[row : row + 1], rtol=1e-9, atol=1e-12)
-    if loss.link is not None:
-        require_close(f"{sample.name}: inverse_link must be that of link", loss.link.inverse(raw), response)
-    names = loss.response_names
+        what = f"{sample.name}: link.inverse of a row alone"
+        require_close(what, loss.link.inverse(raw[row : row + 1]), response[row : row + 1], rtol=1e-9, atol=1e-12)
+    names = loss.link.names
     require(
         names is None or len(names) == len({*names}) == response.shape[1],
-        f"{sample.name}: response_names must have a name for each of {response.shape[1]} columns, got {names}",
+        f"{sample.name}: link.names must have a name for each of {response.shape[1]} columns, got {names}",
     )
     if loss.task == "classification":
         require(
@@ -254,13 +252,13 @@ def check_probabilities(sample: LossSample, response: Array) -> None:
     width = response.shape[1]
     require(
         width == sample.n_classes,
-        f"{sample.name}: inverse_link must have a column for each of {sample.n_classes} classes, got {width}",
+        f"{sample.name}: link.inverse must have a column for each of {sample.n_classes} classes, got {width}",
     )
     require_close(
         f"{sample.name}: probabilities must sum to 1", response.sum(axis=1), np.ones(len(response)), 1e-9
     )
     if width == 2 and sample.raw.shape[1] == 1:
-        even = sample.loss.inverse_link(np.array([[-1.0], [0.0], [1.0]]))[:, 1]
+        even = sample.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]]))[:, 1]
         require_close(
             f"{sample.name}: probability of the second class at score 0", even[1:2], np.array([0.5]), 1e-6
         )

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import mean_poisson_deviance
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
+from rffboost_ext.losses import IdentityLink, LogLink, ParameterLink
 
 N = 240
 RNG = np.random.default_rng(0)
@@ -134,6 +135,7 @@ def test_boost_takes_an_offset():
 class MeanAndSpread(Loss):
     """A loss of two scores, and a target with a column of its own: the weight of its error."""
 
+    link = ParameterLink.of_scores(mean=IdentityLink(), std=LogLink())
     exact_hessian = False
 
     def n_scores(self, y, n_classes=None):
@@ -150,9 +152,6 @@ class MeanAndSpread(Loss):
     def baseline(self, y, weight):
         mean = np.average(y[:, 0], weights=weight * y[:, 1])
         return np.array([mean, 0.5 * np.log(np.average((y[:, 0] - mean) ** 2, weights=weight * y[:, 1]))])
-
-    def inverse_link(self, raw):
-        return np.column_stack([raw[:, 0], np.exp(raw[:, 1])])
 
 
 @pytest.mark.parametrize("learner", ["tree", "rff_ridge"])

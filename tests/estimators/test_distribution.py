@@ -67,7 +67,7 @@ def test_every_distribution_beats_its_baseline(name):
     assert model.score(X[TEST], y) == pytest.approx(density.mean())
     constant = np.tile(model.ensemble_.baseline, (len(y), 1))
     assert model.score(X[TEST], y) > 0.05 - model.loss_.value(y[:, None].astype(float), constant).mean()
-    at_baseline = model.loss_.frozen(model.loss_.inverse_link(constant))
+    at_baseline = model.loss_.frozen(model.loss_.link.inverse(constant))
     assert crps(y, frozen) < 0.95 * crps(y, at_baseline)
     np.testing.assert_allclose(model.predict(X[TEST]), frozen.mean())
     assert 0.7 < (frozen.ppf(0.05) <= y).mean() - (frozen.ppf(0.95) < y).mean() < 0.99
@@ -168,7 +168,7 @@ def test_a_regressor_of_the_loss_is_the_same_model(model):
     params = {"n_estimators": 30, "learning_rate": 0.2, "early_stopping": False, "random_state": 0}
     other = RFFBoostRegressor("normal", "tree", **params).fit(X[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(other.raw_scores(X), model.raw_scores(X))
-    np.testing.assert_array_equal(other.predict(X), model.loss_.inverse_link(model.raw_scores(X)))
+    np.testing.assert_array_equal(other.predict(X), model.loss_.link.inverse(model.raw_scores(X)))
     assert other.score(X[TEST], Y[TEST]) == model.score(X[TEST], Y[TEST])
 
 
@@ -189,11 +189,11 @@ def test_parameters_are_checked():
 @pytest.mark.parametrize("name", DISTRIBUTIONS.names())
 def test_onnx_files_have_the_mean_and_the_parameters(name):
     model = fitted(name, n_estimators=5)
-    wanted = model.loss_.inverse_link(model.raw_scores(X[TEST]))
+    wanted = model.loss_.link.inverse(model.raw_scores(X[TEST]))
     graph = to_onnx(model, dtype="float64")
     found = OnnxPredictor(graph)
     np.testing.assert_allclose(found.predict(X[TEST]), model.predict(X[TEST]), rtol=1e-6)
-    for parameter, values in zip(model.loss_.response_names, wanted.T, strict=True):
+    for parameter, values in zip(model.loss_.link.names, wanted.T, strict=True):
         np.testing.assert_allclose(found.output(parameter, X[TEST]), values, rtol=1e-6)
     verify_onnx(model, graph, X[TEST], raise_on_mismatch=True)
 

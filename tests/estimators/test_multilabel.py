@@ -37,7 +37,7 @@ def test_the_loss_is_that_of_each_label():
     loss, y = MultilabelLogLoss(), Y.astype(float)
     each = [LogLoss().value(y[:, [k]], raw[:, [k]]) for k in range(L)]
     np.testing.assert_allclose(loss.value(y, raw), np.sum(each, axis=0), rtol=1e-12)
-    p = loss.inverse_link(raw)
+    p = loss.link.inverse(raw)
     wanted = sum(log_loss(Y[:, k], p[:, k]) for k in range(L))
     assert loss.value(y, raw).mean() == pytest.approx(wanted)
 

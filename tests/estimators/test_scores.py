@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import cross_val_score
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.losses import IdentityLink, MultinomialLogitLink, MultinomialLogLoss
+from rffboost_ext.losses import FunctionLink, IdentityLink, MultinomialLogitLink, MultinomialLogLoss
 
 from ..coupled_losses import PairwiseLogistic, coupled_rows
 
@@ -47,7 +47,7 @@ class Ordered(Interval):
     """The same for an ordered class, (n, 1), whose response has a column for each of three classes."""
 
     infinite = False
-    link = None
+    link = FunctionLink(lambda raw: np.diff(expit(np.array([-1.0, 1.0]) - raw), axis=1, prepend=0.0, append=1.0))
 
     def bounds(self, y):
         return np.array([-np.inf, -1.0, 1.0, np.inf])[np.hstack([y, y + 1]).astype(int)]
@@ -57,10 +57,6 @@ class Ordered(Interval):
 
     def derivatives(self, y, raw):
         return super().derivatives(self.bounds(y), raw)
-
-    def inverse_link(self, raw):
-        above = expit(np.array([-1.0, 1.0]) - raw)
-        return np.diff(above, axis=1, prepend=0.0, append=1.0)
 
 
 class OrderedClasses(Ordered):

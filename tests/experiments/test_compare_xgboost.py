@@ -13,6 +13,7 @@ from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, co
 from rffboost_ext.experiments.compare.report import parity_lines
 from rffboost_ext.experiments.compare.xgboost_systems import XGBoostLoop
 from rffboost_ext.interop.xgboost import objective
+from rffboost_ext.losses import IdentityLink
 
 from ..cases import LOSS_NAMED
 
@@ -123,6 +124,8 @@ def test_weight_2_is_the_row_twice():
 class Flat(Loss):
     """The absolute error: its second derivative is 0."""
 
+    link = IdentityLink()
+
     def value(self, y, raw):
         return np.abs(raw - y)[:, 0]
 
@@ -131,9 +134,6 @@ class Flat(Loss):
 
     def baseline(self, y, weight):
         return np.median(y, axis=0)
-
-    def inverse_link(self, raw):
-        return raw
 
 
 def test_a_loss_without_curvature_is_refused_as_in_the_boosting_loop():

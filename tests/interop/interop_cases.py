@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, log_loss, mean_absolute_error
 
-from rffboost_ext import LOSSES, Loss
+from rffboost_ext import LOSSES, Link, Loss
+from rffboost_ext.losses import FunctionLink, MultinomialLogitLink
 
 from ..cases import LOSS_NAMED
 
@@ -25,6 +26,7 @@ PARAMS = {"max_depth": 3, "nthread": 1, "eta": 0.3}
 class Multinomial(Loss):
     """The softmax loss of K classes, one output each."""
 
+    link = MultinomialLogitLink()
     task = "classification"
     multiclass = True
 
@@ -32,22 +34,27 @@ class Multinomial(Loss):
         return np.log(np.exp(raw).sum(axis=1)) - raw[np.arange(len(y)), y[:, 0].astype(int)]
 
     def derivatives(self, y, raw):
-        p = self.inverse_link(raw)
+        p = self.link.inverse(raw)
         return p - (y == np.arange(raw.shape[1])), 2.0 * p * (1.0 - p)
 
     def baseline(self, y, weight):
         return np.log(np.bincount(y[:, 0].astype(int), weights=weight) / weight.sum())
 
-    def inverse_link(self, raw):
-        powers = np.exp(raw - raw.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
-
 
 class Halved(Multinomial):
     """The same by the softmax of half the scores."""
 
-    def inverse_link(self, raw):
-        return super().inverse_link(0.5 * raw)
+    link = FunctionLink(lambda raw: MultinomialLogitLink().inverse(0.5 * raw))
+
+
+@dataclass(frozen=True)
+class ProbitLink(Link):
+    """The normal quantile of the probability of the second class, times a scale."""
+
+    scale: float = 1.0
+
+    def inverse(self, raw):
+        return norm.cdf(raw / self.scale * [-1.0, 1.0])
 
 
 class Probit(Loss):
@@ -57,6 +64,10 @@ class Probit(Loss):
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
+
+    @property
+    def link(self):
+        return ProbitLink(self.scale)
 
     def value(self, y, raw):
         return -norm.logcdf((2.0 * y - 1.0) * raw / self.scale)[:, 0]
@@ -68,9 +79,6 @@ class Probit(Loss):
 
     def baseline(self, y, weight):
         return self.scale * norm.ppf(np.average(y, axis=0, weights=weight))
-
-    def inverse_link(self, raw):
-        return norm.cdf(raw / self.scale * [-1.0, 1.0])
 
 
 CLASSES = np.digitize(SIGNAL, [-0.5, 1.5])

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from rffboost_ext import Loss
+from rffboost_ext.losses import FunctionLink, IdentityLink, LogLink, ParameterLink
 
 from ..cases import DISTRIBUTION_CASES, LOSS_NAMED, OWN_COLUMNS, LossCase, ternary
 
@@ -19,6 +20,10 @@ class CumulativeLogit(Loss):
 
     def n_scores(self, y, n_classes=None):
         return 1
+
+    link = FunctionLink(
+        lambda raw: np.diff(np.hstack([np.zeros_like(raw), expit(CUTS - raw), np.ones_like(raw)]), axis=1)
+    )
 
     def odds(self, y, raw):
         bounds, k = np.array([-40.0, *CUTS, 40.0]), y[:, 0].astype(int)
@@ -35,12 +40,11 @@ class CumulativeLogit(Loss):
     def baseline(self, y, weight):
         return np.zeros(1)
 
-    def inverse_link(self, raw):
-        return np.diff(np.hstack([np.zeros_like(raw), expit(CUTS - raw), np.ones_like(raw)]), axis=1)
-
 
 class WeightedSquare(Loss):
     """The squared error times a cost of each row, the second column of y."""
+
+    link = IdentityLink()
 
     def n_scores(self, y, n_classes=None):
         return 1
@@ -54,13 +58,11 @@ class WeightedSquare(Loss):
     def baseline(self, y, weight):
         return np.array([np.average(y[:, 0], weights=weight * y[:, 1])])
 
-    def inverse_link(self, raw):
-        return raw
-
 
 class Gaussian(Loss):
     """Mean and log of the standard deviation as two scores of one target."""
 
+    link = ParameterLink.of_scores(mean=IdentityLink(), std=LogLink())
     exact_hessian = False
 
     def n_scores(self, y, n_classes=None):
@@ -77,9 +79,6 @@ class Gaussian(Loss):
     def baseline(self, y, weight):
         mean = np.average(y[:, 0], weights=weight)
         return np.array([mean, 0.5 * np.log(np.average(np.square(y[:, 0] - mean), weights=weight))])
-
-    def inverse_link(self, raw):
-        return np.column_stack([raw[:, 0], np.exp(raw[:, 1])])
 
 
 TARGET_CASES = [

@@ -171,9 +171,9 @@ def test_labels_are_the_users():
 @pytest.mark.parametrize(
     ("shell", "y", "given", "error", "words"),
     [
-        (RFFBoostClassifier("exponential"), BINARY, logistic, ValueError, "reads its raw scores otherwise"),
-        (RFFBoostRegressor(), SIGNAL, logistic, ValueError, "reads its raw scores otherwise"),
-        (RFFBoostRegressor(), SIGNAL, ranker, ValueError, "reads its raw scores otherwise"),
+        (RFFBoostClassifier("exponential"), BINARY, logistic, ValueError, "init_model must have the link of"),
+        (RFFBoostRegressor(), SIGNAL, logistic, ValueError, "init_model must have the link of"),
+        (RFFBoostRegressor(), SIGNAL, ranker, ValueError, "init_model must have the link of"),
         (RFFBoostClassifier(), BINARY, lambda: "model.json", TypeError, "init_model must be"),
         (RFFBoostClassifier(), BINARY, RFFBoostClassifier, Exception, "not fitted"),
         (

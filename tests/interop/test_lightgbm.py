@@ -37,7 +37,7 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
     margin = start.predict(X, raw_score=True).reshape(len(X), -1)
     np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-6, atol=1e-6)
     raw = model.predict(X, raw_score=True).reshape(len(X), -1)
-    np.testing.assert_allclose(response(model, X), loss.inverse_link(raw))
+    np.testing.assert_allclose(response(model, X), loss.link.inverse(raw))
     np.testing.assert_allclose(rlgb.to_ensemble(model).raw(X), raw, rtol=1e-12, atol=1e-9)
     assert mean_value(loss, y, raw, weight) < mean_value(loss, y, margin, weight)
 

@@ -55,7 +55,7 @@ def test_predictions_are_the_hosts(host, target, table):
     np.testing.assert_allclose(response(ours, X), response(theirs, X), rtol=1e-5, atol=1e-5)
     ensemble = (rlgb if host == "LGBM" else rxgb).to_ensemble(ours)
     np.testing.assert_allclose(
-        ours.loss_.inverse_link(ensemble.raw(X)).ravel(), response(ours, X).ravel(), rtol=1e-5, atol=1e-7
+        ours.loss_.link.inverse(ensemble.raw(X)).ravel(), response(ours, X).ravel(), rtol=1e-5, atol=1e-7
     )
 
 

@@ -30,9 +30,6 @@ class OwnPositive(Loss):
     def derivatives(self, y, raw):
         return np.exp(raw) - y, np.exp(raw)
 
-    def inverse_link(self, raw):
-        return self.link.inverse(raw)
-
 
 class OwnShare(OwnPositive):
     """A user's loss with a logit link."""

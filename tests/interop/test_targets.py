@@ -104,7 +104,7 @@ def test_estimators_and_native_loops_agree(host, case):
     # XGBoost prints six decimals.
     np.testing.assert_allclose([values[-1], history[-1]], wanted, rtol=1e-4, atol=1e-6)
     assert wanted < values[0]
-    response = np.asarray(model.loss_.inverse_link(scores(model, X)))
+    response = np.asarray(model.loss_.link.inverse(scores(model, X)))
     if case.make().task == "classification":
         np.testing.assert_allclose(model.predict_proba(X), response)
         np.testing.assert_array_equal(model.predict(X), response.argmax(axis=1))

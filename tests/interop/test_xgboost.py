@@ -16,7 +16,7 @@ from benchmarks.accuracy_data import SMALL
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Loss, Tree, boost
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import LabelRegression, SquaredError
+from rffboost_ext.losses import IdentityLink, LabelRegression, SquaredError
 
 from ..experiments.papers_data import papers_set
 from .interop_cases import (
@@ -53,7 +53,7 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
     margin = start.predict(X, output_margin=True).reshape(len(X), -1)
     np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-5, atol=1e-5)
     raw = model.predict(X, output_margin=True).reshape(len(X), -1)
-    np.testing.assert_allclose(response(model, X), loss.inverse_link(raw.astype(float)), rtol=1e-6)
+    np.testing.assert_allclose(response(model, X), loss.link.inverse(raw.astype(float)), rtol=1e-6)
     assert mean_value(loss, y, raw.astype(float), weight) < mean_value(loss, y, margin.astype(float), weight)
 
 
@@ -79,7 +79,7 @@ def test_the_booster_inside_is_one_of_log_odds(name):
     np.testing.assert_array_equal(model.predict(X), wanted[:, 1] > 0.5)
     raw = rxgb.to_ensemble(model).raw(X)
     np.testing.assert_allclose(raw[:, 0], model.predict(X, output_margin=True), atol=1e-5)
-    np.testing.assert_allclose(model.loss_.inverse_link(raw), wanted, rtol=1e-4)
+    np.testing.assert_allclose(model.loss_.link.inverse(raw), wanted, rtol=1e-4)
 
 
 def shrunk(rate):
@@ -283,6 +283,8 @@ def test_exponential_loss_is_no_worse_than_logistic(setting):
 class Cauchy(Loss):
     """A loss whose second derivative changes sign."""
 
+    link = IdentityLink()
+
     def value(self, y, raw):
         return np.log1p((raw - y) ** 2)[:, 0]
 
@@ -292,9 +294,6 @@ class Cauchy(Loss):
 
     def baseline(self, y, weight):
         return np.median(y, axis=0)
-
-    def inverse_link(self, raw):
-        return raw
 
 
 class Flat(SquaredError):

@@ -183,7 +183,7 @@ def test_classifiers_start_at_the_baseline_wherever_it_is(name, tmp_path):
     made = LOSSES.create(loss)
     baseline = made.baseline(BINARY[:, None].astype(float), np.ones(400) if weight is None else weight)
     tolerance = {"rtol": 1e-6, "atol": 0.01 * logistic}
-    wanted = made.inverse_link(baseline[:, None])[0]
+    wanted = made.link.inverse(baseline[:, None])[0]
     model.save_model(tmp_path / "m.json")
     loaded = rxgb.XGBClassifier(loss=loss)
     loaded.load_model(tmp_path / "m.json")

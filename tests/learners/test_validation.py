@@ -24,7 +24,7 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.losses import FunctionLink, IdentityLink, LogLoss, SquaredError
 from rffboost_ext.losses.links import binary_probabilities
 
 RNG = np.random.default_rng(0)
@@ -177,17 +177,17 @@ BROKEN = [
         r"value must have shape \(n,\) = \(80,\), got \(80, 1\)",
     ),
     (
-        broken(inverse_link=lambda self, raw: raw),
+        broken(link=FunctionLink(lambda raw: raw)),
         "tree",
-        "inverse_link must have shape .*a column for each class",
+        "link.inverse must have shape .*a column for each class",
     ),
-    (broken(inverse_link=lambda self, raw: None), "tree", "inverse_link must have shape"),
+    (broken(link=FunctionLink(lambda raw: None)), "tree", "link.inverse must have shape"),
     (broken(value=lambda self, y, raw: np.nan * y[:, 0]), "tree", "value must be a number .* NaN for 80 of 80"),
     (broken(value=lambda self, y, raw: y[:, 0].astype(str)), "tree", "value must hold real numbers, got <U"),
     (
-        broken(inverse_link=lambda self, raw: np.hstack([raw, np.nan * raw])),
+        broken(link=FunctionLink(lambda raw: np.hstack([raw, np.nan * raw]))),
         "tree",
-        "inverse_link must be a number at the baseline, got NaN for 80 of 160",
+        "link.inverse must be a number at the baseline, got NaN for 80 of 160",
     ),
     ("log_loss", Returns(waves((2, 3), 1, (2, 1))), r"phase must have shape \(2,\)"),
     (
@@ -268,7 +268,7 @@ def test_the_loop_looks_at_its_data(wrong, message):
 @pytest.mark.parametrize("loss", ["exponential", "log_loss"])
 def test_small_probabilities_of_either_class_keep_their_digits(loss):
     raw = np.array([[-30.0], [30.0]])
-    p = LOSSES.create(loss).inverse_link(raw)
+    p = LOSSES.create(loss).link.inverse(raw)
     np.testing.assert_allclose(p[0, 1], p[1, 0], rtol=1e-15)
     assert p.min() > 0.0
     np.testing.assert_allclose(binary_probabilities(raw).sum(axis=1), 1.0, rtol=1e-15)
@@ -301,6 +301,7 @@ def test_warm_start_keeps_to_its_loss():
 
 def test_line_search_on_a_loss_with_jumps():
     class Absolute(Loss):
+        link = IdentityLink()
         exact_hessian = False
 
         def value(self, y, raw):
@@ -311,9 +312,6 @@ def test_line_search_on_a_loss_with_jumps():
 
         def baseline(self, y, weight):
             return np.array([np.median(y)])
-
-        def inverse_link(self, raw):
-            return raw
 
     y = np.where(np.arange(80) % 3 == 0, TARGET, 0.0)
     given = {"n_estimators": 100, "learning_rate": 1.0, "random_state": 0}

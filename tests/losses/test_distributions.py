@@ -47,8 +47,8 @@ def log_density(frozen, y):
 @cases
 def test_value_is_scipys_log_density_and_mean_is_scipys_mean(case):
     loss, y, raw = near_baseline(case)
-    response = loss.inverse_link(raw)
-    assert response.shape == (N, len(loss.response_names))
+    response = loss.link.inverse(raw)
+    assert response.shape == (N, len(loss.link.names))
     frozen = loss.frozen(response)
     np.testing.assert_allclose(-loss.value(y, raw), log_density(frozen, y[:, 0]), atol=1e-10)
     has_mean = np.isfinite(frozen.mean())
@@ -61,7 +61,7 @@ def test_value_is_scipys_log_density_and_mean_is_scipys_mean(case):
 @cases
 def test_hessian_is_the_mean_squared_gradient(case):
     loss, _, raw = near_baseline(case, 3)
-    frozen, m = loss.frozen(loss.inverse_link(raw)), 8_000
+    frozen, m = loss.frozen(loss.link.inverse(raw)), 8_000
     draws = frozen.ppf((np.arange(m)[:, None] + 0.5) / m)
     for k in range(3):
         gradient, hessian = loss.derivatives(draws[:, [k]], np.tile(raw[k], (m, 1)))
@@ -77,7 +77,7 @@ def test_extreme_scores_have_numbers(case):
     for corner in corners:
         at = np.tile(corner, (N, 1))
         gradient, hessian = loss.derivatives(y, at)
-        response = loss.inverse_link(at)
+        response = loss.link.inverse(at)
         for found in (loss.value(y, at), gradient, hessian, response, loss.mean(response)):
             assert np.isfinite(found).all()
         assert (hessian > 0.0).all()
@@ -156,7 +156,7 @@ def test_the_best_scale_of_equal_targets_is_the_resolution(name, value):
         assert name in ("lognormal", "gamma", "beta")
         return
     at = loss.baseline(y, weight)[None]
-    mean, std = loss.mean(loss.inverse_link(at)), loss.frozen(loss.inverse_link(at)).std()
+    mean, std = loss.mean(loss.link.inverse(at)), loss.frozen(loss.link.inverse(at)).std()
     np.testing.assert_allclose(mean, value, rtol=1e-9)
     assert 0.0 < std <= 1e-5 * (value or 1.0)
     # Degrees of freedom have no best value.

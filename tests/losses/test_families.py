@@ -134,14 +134,14 @@ def test_the_pinball_loss(q):
 def test_the_multinomial_loss():
     y, raw = state("log_loss of 3 classes")
     loss = MultinomialLogLoss(3)
-    assert loss.value(y, raw).mean() == pytest.approx(log_loss(y[:, 0], loss.inverse_link(raw)), rel=1e-12)
+    assert loss.value(y, raw).mean() == pytest.approx(log_loss(y[:, 0], loss.link.inverse(raw)), rel=1e-12)
 
 
 def test_two_classes_of_the_multinomial_loss_are_the_binary_one():
     y, raw = state("log_loss")
     both = np.hstack([-0.5 * raw, 0.5 * raw])
     np.testing.assert_allclose(MultinomialLogLoss(2).value(y, both), LogLoss().value(y, raw), rtol=1e-12)
-    np.testing.assert_allclose(MultinomialLogLoss(2).inverse_link(both), LogLoss().inverse_link(raw), rtol=1e-12)
+    np.testing.assert_allclose(MultinomialLogLoss(2).link.inverse(both), LogLoss().link.inverse(raw), rtol=1e-12)
     ours, theirs = MultinomialLogLoss(2).derivatives(y, both)[0], LogLoss().derivatives(y, raw)[0]
     np.testing.assert_allclose(ours, np.hstack([-theirs, theirs]), rtol=1e-10)
 
@@ -183,7 +183,7 @@ def scaled(loss: str, factor: float, weight: Array | None = None) -> Array:
     y = case.targets(rng, 400) * np.exp(0.3 * X[:, :1])
     given = {"learner": Tree(max_depth=3, min_child_weight=5.0), "n_estimators": 20, "random_state": 0}
     fitted = boost(X, factor * y, loss=made, weight=weight, **given)
-    return made.inverse_link(fitted.raw(X)) / factor
+    return made.link.inverse(fitted.raw(X)) / factor
 
 
 @pytest.mark.parametrize(

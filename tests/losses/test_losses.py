@@ -89,7 +89,7 @@ def test_baseline_minimises_the_weighted_loss(case, weighted):
     best = minimize(total, baseline + 0.1, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 0.0})
     assert total(baseline) <= best.fun + 1e-12 * abs(best.fun)
     if is_smooth(loss):
-        found = loss.inverse_link(np.array([baseline, best.x]))
+        found = loss.link.inverse(np.array([baseline, best.x]))
         np.testing.assert_allclose(*found, rtol=0, atol=1e-5)
 
 
@@ -105,10 +105,10 @@ def test_baseline_of_weight_two_is_that_of_the_row_twice(case):
 @loss_cases
 def test_response(case):
     loss, _, raw = state(case)
-    response = loss.inverse_link(raw)
+    response = loss.link.inverse(raw)
     if loss.task == "regression":
         assert response.shape == raw.shape
-        assert (np.diff(loss.inverse_link(np.sort(raw, axis=0)), axis=0) >= 0.0).all(), "increases with the score"
+        assert (np.diff(loss.link.inverse(np.sort(raw, axis=0)), axis=0) >= 0.0).all(), "increases with the score"
         return
     assert response.shape == (N, max(2, raw.shape[1]))
     assert response.min() >= 0.0
@@ -124,7 +124,7 @@ def test_response_of_the_baseline_is_the_weighted_mean(case):
     if loss.fit_criterion == "scaled" and not loss.exact_hessian:
         pytest.skip("robust losses are not about the mean")
     weight = np.random.default_rng(1).uniform(0.1, 3.0, N)
-    response = loss.inverse_link(loss.baseline(y, weight)[None])[0]
+    response = loss.link.inverse(loss.baseline(y, weight)[None])[0]
     wanted = np.average(y, axis=0, weights=weight)
     if loss.task == "classification":
         wanted = [np.average(y[:, 0] == k, weights=weight) for k in range(len(response))]
@@ -139,7 +139,7 @@ def test_extreme_scores_are_finite_and_silent(case, extreme, everywhere):
     raw[:, slice(None) if everywhere else 0] = extreme
     with np.errstate(divide="raise", over="raise", invalid="raise"), warnings.catch_warnings():
         warnings.simplefilter("error")
-        results = [loss.value(y, raw), *loss.derivatives(y, raw), loss.inverse_link(raw)]
+        results = [loss.value(y, raw), *loss.derivatives(y, raw), loss.link.inverse(raw)]
         assert all(np.isfinite(a).all() for a in results)
         assert np.isfinite(results[0].sum() * 1e6), "sums over many rows stay finite"
 

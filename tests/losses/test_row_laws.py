@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
+from rffboost_ext.losses import FunctionLink, IdentityLink, LogLoss, SquaredError
 
 N = 1_500
 RNG = np.random.default_rng(0)
@@ -84,16 +84,15 @@ def coupled_value(self, y, raw):
 
 REFUSED = {
     "value must be the same for a row without the other rows": {"rows": "independent", "value": coupled_value},
-    "inverse_link must be the same for a row without the other rows": {
-        "inverse_link": lambda self, raw: raw - raw.mean()
-    },
-    "inverse_link must return an array, got a list": {"inverse_link": lambda self, raw: raw.tolist()},
+    "link.inverse must be the same for a row without": {"link": FunctionLink(lambda raw: raw - raw.mean())},
+    "link.inverse must return an array, got a list": {"link": FunctionLink(lambda raw: raw.tolist())},
+    "link must be a Link": {"link": None},
     "rows must be 'set' or 'independent'": {"rows": "group"},
     "value must accept the arguments y, raw, weight, as": {"rows": "groups", "value": SquaredError.value},
     "derivatives must accept the arguments y, raw, as": {"derivatives": lambda self, y, raw, weight: None},
     "n_scores must accept the arguments y, n_classes": {"n_scores": lambda self, y: 1},
     "n_scores must return an integer >= 1, got 2.0": {"n_scores": lambda self, y, n_classes=None: 2.0},
-    "response_names must be None or have a name of its own": {"response_names": ("mean", "scale")},
+    "link.names must be None or have a name of its own": {"link": IdentityLink(names=("mean", "scale"))},
 }
 
 
@@ -113,7 +112,7 @@ def test_other_breaches_of_the_contract_are_named(message):
     ],
 )
 def test_classes_have_probabilities(change, message):
-    loss = loss_with(LogLoss, inverse_link=lambda self, raw: change(LogLoss().inverse_link(raw)))
+    loss = loss_with(LogLoss, link=FunctionLink(lambda raw: change(LogLoss.link.inverse(raw))))
     with pytest.raises(ValueError, match=f"loss Own.*{message}"):
         RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.5)
 

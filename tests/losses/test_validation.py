@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostRegressor, boost
-from rffboost_ext.losses import SquaredError
+from rffboost_ext.losses import FunctionLink, SquaredError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
@@ -32,7 +32,7 @@ class Centring(SquaredError):
 
 def with_link(link):
     """The squared error with another link."""
-    return type("Linked", (SquaredError,), {"inverse_link": lambda self, raw: link(raw)})()
+    return type("Linked", (SquaredError,), {"link": FunctionLink(link)})()
 
 
 @pytest.mark.parametrize("early_stopping", [True, False])
@@ -56,7 +56,7 @@ def test_targets_to_evaluate_on_are_watched():
 
 @pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
 def test_responses_are_numbers_and_may_be_infinite_far_out():
-    with pytest.raises(ValueError, match=r"loss Linked\(.*\): inverse_link must be a number at the baseline"):
+    with pytest.raises(ValueError, match=r"loss Linked\(.*\): link.inverse must be a number at the baseline"):
         RFFBoostRegressor(with_link(lambda raw: np.log(raw - 1e3)), **PLAIN).fit(X, Y)
     model = RFFBoostRegressor(with_link(lambda raw: np.exp(1e4 + raw)), **PLAIN).fit(X, Y)
     assert np.isposinf(model.predict(X)).all()

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.baselines import FromZero
-from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
+from rffboost_ext.losses import (
+    AbsoluteError,
+    BinaryLogitLink,
+    FunctionLink,
+    Gamma,
+    Huber,
+    IdentityLink,
+    LogLoss,
+    Poisson,
+    Quantile,
+    SquaredError,
+    Tweedie,
+)
 from rffboost_ext.losses.wrapper import LossWrapper
 
 from ..cases import LOSS_CASES, LossCase
@@ -60,7 +73,7 @@ def test_a_loss_around_another_is_that_one(loss: LossCase):
         np.testing.assert_array_equal(got, expected)
     np.testing.assert_array_equal(around.value(y, raw), wanted.value(y, raw))
     np.testing.assert_array_equal(around.baseline(y, weight), wanted.baseline(y, weight))
-    np.testing.assert_array_equal(around.inverse_link(raw), wanted.inverse_link(raw))
+    np.testing.assert_array_equal(around.link.inverse(raw), wanted.link.inverse(raw))
     facts = (
         "task",
         "fit_criterion",
@@ -93,6 +106,8 @@ def test_what_a_loss_refuses_one_around_it_refuses():
 class Mean(Loss):
     """Half the squared error, of which one answer is another."""
 
+    link = IdentityLink()
+
     def __init__(self, wrong=None):
         self.wrong = wrong
 
@@ -110,9 +125,6 @@ class Mean(Loss):
 
     def baseline(self, y, weight):
         return np.average(y, axis=0, weights=weight)
-
-    def inverse_link(self, raw):
-        return raw
 
 
 def test_a_loss_may_refuse_targets_in_a_fit():
@@ -140,6 +152,8 @@ def test_wrong_answers_of_a_loss_name_it(wrong, message, early_stopping):
 class Untold(Loss):
     """The logistic loss without its task."""
 
+    link = BinaryLogitLink()
+
     def value(self, y, raw):
         return np.logaddexp(0.0, raw)[:, 0] - y[:, 0] * raw[:, 0]
 
@@ -150,10 +164,6 @@ class Untold(Loss):
     def baseline(self, y, weight):
         p = weight @ y[:, 0] / weight.sum()
         return np.array([np.log(p / (1.0 - p))])
-
-    def inverse_link(self, raw):
-        p = 1.0 / (1.0 + np.exp(-raw))
-        return np.hstack([1.0 - p, p])
 
 
 class Told(Untold):
@@ -175,7 +185,7 @@ def test_a_loss_of_classes_says_so():
 
 @pytest.mark.parametrize("link", [np.exp, np.negative, np.zeros_like], ids=["positive", "falling", "flat"])
 def test_a_loss_of_targets_takes_labels_if_its_link_is_centred(link):
-    loss = type("Other", (SquaredError,), {"inverse_link": lambda self, raw: link(raw)})()
+    loss = type("Other", (SquaredError,), {"link": FunctionLink(link)})()
     RFFBoostClassifier(SquaredError(), **PLAIN).fit(X, Y > 1.0)
     with pytest.raises(ValueError, match=r"loss Other\(.*\): .* be 0 at a score of 0 and increase, got \["):
         RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.0)
@@ -186,12 +196,13 @@ class Linked(Mean):
 
     task = "classification"
 
-    def inverse_link(self, raw):
-        p = {"falls": 1.0 / (1.0 + np.exp(raw)), "cloglog": 1.0 - np.exp(-np.exp(raw))}[self.wrong]
-        return np.hstack([1.0 - p, p])
+    @property
+    def link(self):
+        second = {"falls": lambda raw: expit(-raw), "cloglog": lambda raw: 1.0 - np.exp(-np.exp(raw))}[self.wrong]
+        return FunctionLink(lambda raw: np.hstack([1.0 - second(raw), second(raw)]))
 
 
 @pytest.mark.parametrize("wrong", ["falls", "cloglog"])
 def test_a_link_by_which_the_less_probable_class_would_be_predicted_is_refused(wrong):
-    with pytest.raises(ValueError, match="inverse_link must give the second class a probability of 1/2 at"):
+    with pytest.raises(ValueError, match=r"link.inverse must give the second class a probability of 1/2 at"):
         RFFBoostClassifier(Linked(wrong), **PLAIN).fit(X, Y > 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from onnx_export import Graph, OnnxPredictor, convert_link, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
-from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import ConformalRegressor, Link, Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import LabelRegression, SquaredError
 
 RNG = np.random.default_rng(0)
@@ -23,10 +24,35 @@ Y = np.digitize(2.0 * X[:, 0] + RNG.logistic(size=200), CUTS)
 PRIOR = np.log([0.85, 0.05, 0.05, 0.05])
 
 
+@dataclass(frozen=True)
+class ShiftedLink(Link):
+    def inverse(self, raw):
+        return softmax(raw + PRIOR, axis=1)
+
+
+@convert_link.register
+def _(link: ShiftedLink, graph: Graph, raw: str) -> str:
+    # The name of the constant is that of an output.
+    return graph.node("Softmax", graph.node("Add", raw, graph.constant(PRIOR, "score")), axis=1)
+
+
+@dataclass(frozen=True)
+class CumulativeLink(Link):
+    def inverse(self, raw):
+        return np.diff(expit(CUTS - raw), axis=1, prepend=0.0, append=1.0)
+
+
+@convert_link.register
+def _(link: CumulativeLink, graph: Graph, raw: str) -> str:
+    below = graph.node("Sigmoid", graph.node("Sub", graph.constant([[-3e38, *CUTS, 3e38]], "few"), raw))
+    high, low = (graph.constant(np.arange(4) + k, "columns") for k in (1, 0))
+    return graph.node("Sub", graph.node("Gather", below, high, axis=1), graph.node("Gather", below, low, axis=1))
+
+
 class Shifted(Loss):
     """Softmax of scores plus a prior: the largest score is not that of the most probable class."""
 
-    task, multiclass = "classification", True
+    task, multiclass, link = "classification", True, ShiftedLink()
 
     def value(self, y, raw):
         return logsumexp(raw, axis=1) - np.take_along_axis(raw, y.astype(int), axis=1)[:, 0]
@@ -38,20 +64,11 @@ class Shifted(Loss):
     def baseline(self, y, weight):
         return np.zeros(4)
 
-    def inverse_link(self, raw):
-        return softmax(raw + PRIOR, axis=1)
-
-
-@convert_link.register
-def _(loss: Shifted, graph: Graph, raw: str) -> str:
-    # The name of the constant is that of an output.
-    return graph.node("Softmax", graph.node("Add", raw, graph.constant(PRIOR, "score")), axis=1)
-
 
 class Cumulative(Loss):
     """The cumulative logit model: one score, and probabilities of four ordered classes."""
 
-    response_names = "none", "few", "several", "many"
+    link = CumulativeLink(names=("none", "few", "several", "many"))
 
     def n_scores(self, y, n_classes=None):
         return 1
@@ -71,19 +88,9 @@ class Cumulative(Loss):
     def baseline(self, y, weight):
         return np.zeros(1)
 
-    def inverse_link(self, raw):
-        return np.diff(expit(CUTS - raw), axis=1, prepend=0.0, append=1.0)
-
-
-@convert_link.register
-def _(loss: Cumulative, graph: Graph, raw: str) -> str:
-    below = graph.node("Sigmoid", graph.node("Sub", graph.constant([[-3e38, *CUTS, 3e38]], "few"), raw))
-    high, low = (graph.constant(np.arange(4) + k, "columns") for k in (1, 0))
-    return graph.node("Sub", graph.node("Gather", below, high, axis=1), graph.node("Gather", below, low, axis=1))
-
 
 class Ordinal(Cumulative):
-    task, multiclass, response_names = "classification", True, None
+    task, multiclass, link = "classification", True, CumulativeLink()
 
 
 def classifier(loss: Any) -> Any:
@@ -105,7 +112,7 @@ def test_the_label_is_the_class_of_the_largest_response(loss: Any, dtype: str) -
 @pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
 def test_verify_finds_labels_of_scores_instead_of_responses(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model = classifier(loss)
-    monkeypatch.setattr("onnx_export.links.ORDERED", (type(loss),))
+    monkeypatch.setattr("onnx_export.links.ORDERED", (type(loss.link),))
     assert not verify_onnx(model, to_onnx(model), X)["label"].passed
 
 
@@ -143,26 +150,23 @@ def test_columns_with_names_are_outputs_that_no_input_hides(dtype: str) -> None:
 @pytest.mark.parametrize("names", [("few",), ("a", "a", "b", "c"), ("a", "b", "c", "score")])
 def test_names_that_do_not_suit_the_response(names: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model = RFFBoostRegressor(Cumulative(), "tree", n_estimators=2).fit(X, Y)
-    monkeypatch.setattr(Cumulative, "response_names", names)
-    with pytest.raises(ValueError, match=r"Cumulative\(\): response_names must have a different name"):
+    monkeypatch.setattr(Cumulative, "link", CumulativeLink(names=names))
+    with pytest.raises(ValueError, match=r"Cumulative\(\): link.names must have a different name"):
         to_onnx(model)
 
 
-class Halved(SquaredError):
-    """A loss of labels -1 and 1 with a response of its own."""
+def test_the_link_of_label_means_holds_any_link() -> None:
+    @dataclass(frozen=True)
+    class HalfLink(Link):
+        def inverse(self, raw):
+            return 0.5 * raw
 
-    link = None
-
-    def inverse_link(self, raw):
-        return 0.5 * raw
-
-
-def test_a_registered_loss_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = RFFBoostClassifier(Halved(), "tree", n_estimators=3).fit(X, Y > 1)
+    model = RFFBoostClassifier(type("Halved", (SquaredError,), {"link": HalfLink()})(), "tree", n_estimators=3)
+    model.fit(X, Y > 1)
     assert isinstance(model.loss_, LabelRegression)
-    with pytest.raises(TypeError, match=r"Halved has no link, (.|\n)*loss: Halved"):
+    with pytest.raises(TypeError, match=r"link of type HalfLink has no ONNX form(.|\n)*link: HalfLink"):
         to_onnx(model)
-    convert_link.register(Halved)(lambda loss, graph, raw: graph.node("Mul", raw, graph.constant(0.5, "half")))
+    convert_link.register(HalfLink)(lambda link, graph, raw: graph.node("Mul", raw, graph.constant(0.5, "half")))
     verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
 
 
@@ -178,15 +182,16 @@ def test_a_registered_loss_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> No
         (lambda loss, graph, raw: {}["key"], "KeyError: 'key', in the ONNX form of"),
         (
             lambda loss, graph, raw: raw,
-            "the ONNX form of Wrong is not the inverse_link of loss Wrong, whose response has shape",
+            "the ONNX form of Wrong is not its inverse, whose response has shape",
         ),
     ],
 )
 def test_wrong_nodes_of_a_response_are_refused_by_name(function: Any, words: str) -> None:
-    class Wrong(Cumulative):
+    class Wrong(CumulativeLink):
         pass
 
-    model = RFFBoostRegressor(Wrong(), "tree", n_estimators=2).fit(X, Y)
+    loss = type("Own", (Cumulative,), {"link": Wrong()})()
+    model = RFFBoostRegressor(loss, "tree", n_estimators=2).fit(X, Y)
     convert_link.register(Wrong)(function)
     with pytest.raises(ValueError, match=words) as caught:
         to_onnx(model)

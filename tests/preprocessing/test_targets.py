@@ -44,7 +44,7 @@ def test_three_classes(labels):
 
 
 def test_probabilities_of_classes_are_calibrated():
-    p = MultinomialLogLoss(3).inverse_link(np.column_stack([SIGNAL, -SIGNAL, np.zeros(len(X))]))
+    p = MultinomialLogLoss(3).link.inverse(np.column_stack([SIGNAL, -SIGNAL, np.zeros(len(X))]))
     y = np.array([RNG.choice(3, p=row) for row in p])
     clf = RFFBoostClassifier(**(TREE | {"n_estimators": 60})).fit(X[TRAIN], y[TRAIN])
     found = clf.predict_proba(X[TEST])

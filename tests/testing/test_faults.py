@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Learner, Term
-from rffboost_ext.losses import Huber, IdentityLink, LogLoss, SquaredError
+from rffboost_ext.losses import FunctionLink, Huber, IdentityLink, LogLoss, SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
 from .test_own_parts import Breslow, PairwiseLogistic, coupled_targets
@@ -82,12 +82,9 @@ LOSSES = {
         SquaredError, baseline=lambda self, y, weight: weight @ y / weight.sum() + 0.1
     ),
     "that of the row twice": broken(SquaredError, baseline=lambda self, y, weight: np.array([np.average(y)])),
-    "must be that of link": broken(SquaredError, inverse_link=lambda self, raw: 2.0 * raw),
-    "inverse_link of a row alone": broken(
-        SquaredError, link=None, inverse_link=lambda self, raw: raw - raw.mean()
-    ),
+    "link.inverse of a row alone": broken(SquaredError, link=FunctionLink(lambda raw: raw - raw.mean())),
     "with the scores that n_scores says": broken(SquaredError, n_scores=lambda self, y, n_classes=None: 2),
-    "response_names must have a name": broken(SquaredError, response_names=("loc", "scale")),
+    "link.names must have a name": broken(SquaredError, link=IdentityLink(names=("loc", "scale"))),
     "must be translation_invariant": broken(
         SquaredError,
         value=lambda self, y, raw: 0.5 * ((raw - y) * y)[:, 0] * (raw - y)[:, 0] * y[:, 0],
@@ -116,16 +113,16 @@ def test_losses(law):
 
 @pytest.mark.parametrize("law", CLASSIFICATION)
 def test_probabilities(law):
-    def inverse_link(self, raw):
+    def inverse(raw):
         second = CLASSIFICATION[law](raw)
         return np.hstack([1.0 - second, second])
 
     with pytest.raises(AssertionError, match=law):
-        check_loss(broken(LogLoss, link=None, inverse_link=inverse_link), CLASSES)
+        check_loss(broken(LogLoss, link=FunctionLink(inverse)), CLASSES)
 
 
 def test_probabilities_sum_to_1():
-    loss = broken(LogLoss, link=None, inverse_link=lambda self, raw: np.full((len(raw), 2), 0.4))
+    loss = broken(LogLoss, link=FunctionLink(lambda raw: np.full((len(raw), 2), 0.4)))
     with pytest.raises(AssertionError, match="must sum to 1"):
         check_loss(loss, CLASSES)
 
@@ -264,7 +261,7 @@ def test_learners(law):
 
 def test_valid_parts_pass():
     check_learner(OneCosine())
-    check_loss(broken(SquaredError, link=None, inverse_link=lambda self, raw: IdentityLink().inverse(raw)), REAL)
+    check_loss(broken(SquaredError, link=FunctionLink(lambda raw: IdentityLink().inverse(raw))), REAL)
 
 
 @pytest.mark.parametrize(("learner", "loss"), [("tree", "cox"), ("tree", "beta"), ("rff_1", "normal")])

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rffboost_ext import LOSSES, Learner, Loss, Term
-from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
 from ..cases import DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, PAIR_NAMES, PAIRS
@@ -35,6 +35,7 @@ def test_terms(make):
 class Breslow(Loss):
     """Cox's partial likelihood of y = (event, time), with Breslow's ties, row by row of a matrix of risk sets."""
 
+    link = IdentityLink()
     rows = "all"
     exact_hessian = False
 
@@ -59,13 +60,11 @@ class Breslow(Loss):
     def baseline(self, y, weight):
         return np.zeros(1)
 
-    def inverse_link(self, raw):
-        return raw
-
 
 class PairwiseLogistic(Loss):
     """The logistic loss of pairs of one query, y = (relevance, query)."""
 
+    link = IdentityLink()
     rows = "groups"
     exact_hessian = False
 
@@ -90,9 +89,6 @@ class PairwiseLogistic(Loss):
 
     def baseline(self, y, weight):
         return np.zeros(1)
-
-    def inverse_link(self, raw):
-        return raw
 
 
 def coupled_targets(kind, n=40):

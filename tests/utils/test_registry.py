@@ -28,7 +28,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     Step,
 )
-from rffboost_ext.losses import Exponential, LogLoss
+from rffboost_ext.losses import Exponential, IdentityLink, LogLoss
 
 from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data
 from ..terms.test_terms import Linear
@@ -40,6 +40,7 @@ tables = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.kind)
 class Cauchy(Loss):
     """A user's own loss, never registered: ``log(1 + (raw - y)^2) / 2`` with a bound as its hessian."""
 
+    link = IdentityLink()
     exact_hessian = False
 
     def value(self, y, raw):
@@ -52,9 +53,6 @@ class Cauchy(Loss):
 
     def baseline(self, y, weight):
         return np.median(y, axis=0)
-
-    def inverse_link(self, raw):
-        return raw
 
 
 class LeastSquares(Learner):

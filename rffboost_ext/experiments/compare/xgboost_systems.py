@@ -117,7 +117,7 @@ class XGBoostLoop(XGBoostSystem):
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, 2), by the loss's own link."""
-        return self.loss_.inverse_link(self.decision_function(X)[:, None])
+        return self.loss_.link.inverse(self.decision_function(X)[:, None])
 
     def predict(self, X: Any) -> Array:
         """The more probable class of each row, (n,)."""

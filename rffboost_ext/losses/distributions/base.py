@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +26,7 @@ FURTHER_RATE = 0.125
 class Distribution(Loss):
     r"""A distribution of one target given the features, fitted by its negative log-likelihood.
 
-    The response has a column for each parameter of the distribution, ``response_names``. The loss of a row is
+    The response has a column for each parameter of the distribution, ``link.names``. The loss of a row is
     ``-log p(y)``, constants included. The hessian is the diagonal of the Fisher information of the scores,
     :math:`E[(\partial_c \log p)^2]`, which does not depend on y and is positive. Newton steps are then natural
     gradients (Duan et al.) as far as parameters are orthogonal, and each score has its own unit: one over the
@@ -35,7 +35,7 @@ class Distribution(Loss):
     nearly normal distribution. Steps of parameters other than the first, as of scales, are an eighth of natural
     gradients: they would follow the errors of the training rows, which soon are smaller than those of others.
 
-    A new distribution defines ``link``, ``response_names``, ``negative_log_density``, ``gradient``,
+    A new distribution defines ``link`` with names, ``negative_log_density``, ``gradient``,
     ``information``, ``frozen``, ``mean``, and ``baseline`` or ``start``. Its numbers may overflow: they are
     limited here. With the registration ``@DISTRIBUTIONS.register("name")`` it is known by name.
 
@@ -54,7 +54,6 @@ class Distribution(Loss):
     exact_hessian = False
     min_hessian = 0.1
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
-    response_names: ClassVar[Sequence[str]]
     unit: float | str | Sequence[float]
 
     def __init__(self, unit: float | str | Sequence[float] = "auto") -> None:
@@ -71,13 +70,18 @@ class Distribution(Loss):
     @property
     def relative_rates(self) -> Sequence[float]:  # type: ignore[override]
         """1 for the first parameter, and less for others."""
-        return 1.0, *[FURTHER_RATE] * (len(self.response_names) - 1)
+        return 1.0, *[FURTHER_RATE] * (self.n_parameters - 1)
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each parameter of the distribution."""
         if y.shape[1] != 1:
             raise ValueError(f"loss {self!r}: y must have one column, got {y.shape[1]}")
-        return len(self.response_names)
+        return self.n_parameters
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters, each with a name in the link."""
+        return len(self.link.names or ())
 
     def value(self, y: Array, raw: Array) -> Array:
         with np.errstate(over="ignore"):

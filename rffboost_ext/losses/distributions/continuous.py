@@ -34,8 +34,7 @@ class GammaDistribution(ContinuousDistribution):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = ParameterLink.of_scores(LogLink(), LogLink())
-    response_names = "mean", "shape"
+    link = ParameterLink.of_scores(mean=LogLink(), shape=LogLink())
     positive = True
 
     def check_target(self, y: Array) -> None:
@@ -101,8 +100,7 @@ class Beta(ContinuousDistribution):
     31, 2004.
     """
 
-    link = ParameterLink.of_scores(LogitLink(), LogLink())
-    response_names = "mean", "precision"
+    link = ParameterLink.of_scores(mean=LogitLink(), precision=LogLink())
     positive = True
 
     def check_target(self, y: Array) -> None:

@@ -45,8 +45,7 @@ class PoissonDistribution(CountDistribution):
         Factor on the derivatives, as in :class:`Distribution`.
     """
 
-    link = ParameterLink.of_scores(LogLink())
-    response_names = ("mean",)
+    link = LogLink(names=("mean",))
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         raw = clip_exponent(raw)
@@ -93,8 +92,7 @@ class NegativeBinomial(CountDistribution):
     Lawless, Negative binomial and mixed Poisson regression, Canadian Journal of Statistics 15, 1987.
     """
 
-    link = ParameterLink.of_scores(LogLink(), LogLink())
-    response_names = "mean", "size"
+    link = ParameterLink.of_scores(mean=LogLink(), size=LogLink())
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         _, size, log_odds = self._terms(raw)
@@ -157,8 +155,7 @@ class ZeroInflatedPoisson(CountDistribution):
     Lambert, Zero-inflated Poisson regression, Technometrics 34, 1992.
     """
 
-    link = ParameterLink.of_scores(LogLink(), LogitLink())
-    response_names = "rate", "extra_zero"
+    link = ParameterLink.of_scores(rate=LogLink(), extra_zero=LogitLink())
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         rate, log_zero = self._terms(raw)

@@ -22,7 +22,6 @@ from ..target_statistics import require_targets, weighted_quantile
 from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, weighted_moments
 from .special import HALF_LOG_2PI, df_information, log_minus_digamma
 
-LOCATION_AND_SCALE = ParameterLink.of_scores(IdentityLink(), LogLink())
 # Squares of standardised errors up to this are finite.
 LARGEST_ERROR = 1e120
 # A target whose spread is below this share of its size is constant up to rounding.
@@ -70,8 +69,7 @@ class Normal(LocationScale):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = LOCATION_AND_SCALE
-    response_names = "loc", "scale"
+    link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         z, error, _ = self.standardized(y, raw)
@@ -116,8 +114,7 @@ class LogNormal(LocationScale):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = LOCATION_AND_SCALE
-    response_names = "mu", "sigma"
+    link = ParameterLink.of_scores(mu=IdentityLink(), sigma=LogLink())
     positive = True
 
     def check_target(self, y: Array) -> None:
@@ -171,8 +168,7 @@ class Laplace(LocationScale):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = LOCATION_AND_SCALE
-    response_names = "loc", "scale"
+    link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         z, error, _ = self.standardized(y, raw)
@@ -230,9 +226,9 @@ class StudentT(LocationScale):
             ((0, IdentityLink()),),
             ((1, LogLink()), (2, AffineLink(LogitLink(), 0.5, 0.5))),
             ((2, AffineLink(LogLink(), 1.0, 2.0)),),
-        )
+        ),
+        names=("loc", "scale", "df"),
     )
-    response_names = "loc", "scale", "df"
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         _, df, log_ratio = self._terms(y, raw)
