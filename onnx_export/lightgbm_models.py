@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Link
 from rffboost_ext.interop import lightgbm as rlgb
-from rffboost_ext.interop.lightgbm_model import parse_model
 from rffboost_ext.interop.links import RankingLink
+from rffboost_ext.interop.models import read_model
 from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.losses import IdentityLink
 from rffboost_ext.preprocessing.category_encoding import sorted_codes
@@ -49,23 +49,21 @@ def _(booster: Booster) -> ExportSource:
 
 def objective_link(booster: Booster) -> tuple[str, Link]:
     """Name and link of one of LightGBM's own objectives."""
-    model = parse_model(booster.model_to_string(num_iteration=1))
-    if model.objective == "custom":
+    found = read_model(booster, n_rounds=1)
+    if found.link is None:
         raise ValueError(
             "objective must be one of LightGBM's own, got a callable, whose link is unknown: give it as a Loss to "
             "LGBMClassifier or LGBMRegressor of rffboost_ext.interop.lightgbm"
         )
-    link = rlgb.recorded_link(model)
-    return model.objective, IdentityLink() if isinstance(link, RankingLink) else link
+    return found.objective.split()[0], IdentityLink() if isinstance(found.link, RankingLink) else found.link
 
 
 def lightgbm_source(model: Any, to_raw: Callable[[Array], Array], **facts: Any) -> ExportSource:
     """The source of a model; `to_raw` maps LightGBM's scores to raw scores."""
-    booster = rlgb.booster_of(model)
-    known = rlgb.categories_of(booster)
+    found = read_model(model)
+    booster, known = found.booster, found.read_categories()
     # The raw scores of a random forest are sums; its predictions use their mean.
-    averages = "average_output" in parse_model(booster.model_to_string(num_iteration=1)).header
-    n_rounds = booster.num_trees() // booster.num_model_per_iteration() if averages else 1
+    n_rounds = len(found.ensemble) if found.averages else 1
     ensemble, encoding = sorted_codes(rlgb.to_ensemble(model), known)
     return ExportSource(
         estimator=type(model).__name__,

@@ -12,8 +12,8 @@ from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
+from rffboost_ext.interop.models import read_model
 from rffboost_ext.interop.score_conversion import as_columns
-from rffboost_ext.learners.trees.xgboost_model import count_outputs, model_categories, parse_model
 from rffboost_ext.losses import BinaryLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, sorted_codes
 from rffboost_ext.preprocessing.tables import categorical_columns, is_table, native_table, read_table
@@ -70,8 +70,8 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
 
 def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> ExportSource:
     """The source of a model of scalar trees with one of XGBoost's own objectives."""
-    learner = parse_model(rxgb.booster_of(model))
-    kind, n_outputs = learner["objective"]["name"], count_outputs(learner)
+    found = read_model(model)
+    kind, n_outputs = found.objective, found.ensemble.n_outputs
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
     link, is_classifier = OBJECTIVES[kind], isinstance(model, XGBClassifier)
@@ -99,8 +99,8 @@ def xgboost_source(
     **facts: Any,
 ) -> ExportSource:
     """The source of a model of scalar trees."""
-    booster = rxgb.booster_of(model)
-    known = model_categories(parse_model(booster))
+    found = read_model(model)
+    booster, known = found.booster, found.read_categories()
     plain = rxgb.to_ensemble(model)
     ensemble, encoding = sorted_codes(plain, known)
     rounds = {"iteration_range": (0, len(plain)), "validate_features": False, "output_margin": True}

@@ -87,15 +87,15 @@ def compatible_ensemble(
     return given.ensemble
 
 
-READERS = {"xgboost": "rffboost_ext.interop.xgboost", "lightgbm": "rffboost_ext.interop.lightgbm"}
-"""The module whose function ``init_model`` reads the models of a package."""
+HOSTS = {"xgboost", "lightgbm"}
+"""Packages whose models the function ``init_model`` of ``rffboost_ext.interop.models`` reads."""
 
 
 @singledispatch
 def read_init_model(model: Any) -> InitModel:
     """Read a model of ours, XGBoost's or LightGBM's; classes of this package register their reader here."""
-    for package in {cls.__module__.partition(".")[0] for cls in type(model).__mro__} & READERS.keys():
-        given: InitModel = import_module(READERS[package]).init_model(model)
+    if {cls.__module__.partition(".")[0] for cls in type(model).__mro__} & HOSTS:
+        given: InitModel = import_module("rffboost_ext.interop.models").init_model(model)
         return given
     raise TypeError(
         f"init_model must be an Ensemble, a fitted estimator of this package, or a Booster or scikit-learn model "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xgboost
 
-from ..interop.xgboost_estimator_base import DeferInterrupts
+from ..interop.xgboost_estimators import DeferInterrupts
 
 
 class XGBClassifier(DeferInterrupts, xgboost.XGBClassifier):

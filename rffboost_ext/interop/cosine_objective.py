@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.parts import check_composition, default_step
 from ..boosting.round_update import RoundFitter
 from ..boosting.steps import STEPS, Shrunk
-from ..core import Learner, Loss, Observations, Step, Term
+from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
 from ..inspection.importance import defer_importances
@@ -24,16 +24,18 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .attachments import attach
+from .cosine_features import require_features
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
-from .fitted_estimator import fitted
-from .matrix_rows import read_targets, read_weights, require_whole_groups
-from .prepared_losses import n_classes_of_scores, prepare_for_training
+from .host import host_of
+from .matrices import attach, matrix_host, read_rows, read_targets, require_whole_groups
+from .models import NO_MODEL, fitted
+from .prepared_losses import n_classes_of_scores, prepare_for_training, score_of_rows, weighted_derivatives
 from .score_conversion import as_columns
 from .trainings import Trainings
-from .weighted_losses import mean_loss, weighted_derivatives
 
-DOC = """A loss as an objective that adds cosines to the host's trees.
+
+class CosineObjective:
+    """A loss as an objective that adds cosines to the host's trees.
 
     Each round fits a cosine, then the host's tree, to the derivatives at the sum of both parts. The sum starts
     from the loss's baseline, whatever the host's initial score. The object holds the state of its trainings, one
@@ -65,12 +67,24 @@ DOC = """A loss as an objective that adds cosines to the host's trees.
         If a parameter or a part is invalid or two parts are incompatible. In training: if the loss does not accept
         the labels, the features are unavailable, categorical or not finite, weights are not positive, or the
         training does not start from constant scores.
-"""
-"""Docstring of each host's class."""
 
+    Notes
+    -----
+    It is ``obj`` of ``xgboost.train``, with ``custom_metric=hybrid.metric``, or ``params["objective"]`` of
+    ``lightgbm.train``, with ``feval=hybrid.metric``. LightGBM frees the features of a Dataset: construct it with
+    ``free_raw_data=False``, or provide them by ``attach(data, X)``.
 
-class CosineObjectiveBase(ABC):
-    """Host-independent base class; each host's module has the public class."""
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> matrix = xgboost.DMatrix(X, np.sin(2.0 * X[:, 0]) > 0.0)
+    >>> hybrid = rxgb.CosineObjective("log_loss")
+    >>> booster = xgboost.train({"max_depth": 2}, matrix, 20, obj=hybrid)
+    >>> hybrid.bind(booster).predict_proba(X).shape
+    (200, 2)
+    """
 
     def __init__(
         self,
@@ -101,30 +115,6 @@ class CosineObjectiveBase(ABC):
         self._trainings = Trainings()
         self._sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
 
-    @abstractmethod
-    def _n_features(self, matrix: Any) -> int | None:
-        """Number of columns of a matrix; None if not known yet."""
-
-    @abstractmethod
-    def _features(self, matrix: Any) -> Array:
-        """The features of a matrix, (n, d), or an error that says how to provide them."""
-
-    @abstractmethod
-    def _check_attached(self, matrix: Any, X: Array) -> None:
-        """Raise a ValueError if a matrix is known to hold other features than X."""
-
-    @abstractmethod
-    def _tree_inputs(self, matrix: Any, rows: Array) -> Array | None:
-        """Some rows of a matrix as the host's trees read them; None if the host does not return them."""
-
-    @abstractmethod
-    def _read_trees(self, booster: Any, training: CosineTraining) -> tuple[list[Term | None], int]:
-        """The tree of each round of a booster up to its best, None if it has none; its number of features."""
-
-    @abstractmethod
-    def _feature_names(self, booster: Any) -> Array | None:
-        """The names of its columns, if they are certain to be the user's."""
-
     def attach(self, matrix: Any, X: Any = None, *, y: Any = None) -> None:
         """Provide the features of a matrix that does not return them, or a target of several columns.
 
@@ -150,22 +140,12 @@ class CosineObjectiveBase(ABC):
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         require_features(X, len(read_targets(matrix, self.loss)))
-        n_features = self._n_features(matrix)
-        if n_features is not None and X.shape[1] != n_features:
-            raise ValueError(
-                f"CosineObjective: X must have the {n_features} columns of the matrix, got {X.shape[1]}"
-            )
-        self._check_attached(matrix, X)
+        matrix_host(matrix).check_features(matrix, X)
         self._sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Add a cosine if one is due, and return the derivatives for the next tree, in the shape of `scores`."""
-        if isinstance(matrix, np.ndarray):
-            raise TypeError(
-                "a CosineObjective is for xgboost.train, which passes the matrix; XGBoost's scikit-learn "
-                "estimators pass labels"
-            )
-        host = as_columns(scores)
+        host, _ = as_columns(scores), matrix_host(matrix)
         training = self._trainings.of_training_matrix(matrix)
         if training is None:
             training = self._start_training(host, matrix)
@@ -174,11 +154,14 @@ class CosineObjectiveBase(ABC):
         if (training.n_calls - 1) % self.every == 0:
             training.add_cosine(host)
         fitter, raw = training.fitter, training.total(host, training.raw)
-        gradient, hessian = weighted_derivatives(fitter.loss, fitter.rows.y, raw, read_weights(matrix, len(host)))
+        gradient, hessian = weighted_derivatives(fitter.loss, fitter.rows, raw)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
-    def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
-        """Name and weighted mean of the loss at the sum of both parts, for any matrix of the training."""
+    def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
+        """Name and mean loss at the sum of both parts, for any matrix of the training, as for early stopping.
+
+        For LightGBM also False, as lower is better.
+        """
         host, training = as_columns(scores), self._trainings.of_training_matrix(matrix)
         if training is not None:
             cosines = training.raw
@@ -186,8 +169,8 @@ class CosineObjectiveBase(ABC):
             training = self._trainings.of_evaluation_matrix(matrix)
             cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
         loss, raw = training.fitter.loss, training.total(host, cosines)
-        value = mean_loss(loss, read_targets(matrix, loss), raw, read_weights(matrix, len(host)))
-        return LOSSES.name_of(self.loss), value
+        value = score_of_rows(MeanLoss(loss), read_rows(matrix, loss), raw)
+        return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
     def bind(self, booster: Any) -> BaseRFFBoost:
         """The trained booster and the cosines as one fitted estimator.
@@ -214,47 +197,48 @@ class CosineObjectiveBase(ABC):
 
     def _bind(self, booster: Any, training: CosineTraining) -> BaseRFFBoost:
         """The booster and the cosines of a training, or a ValueError if it comes from another one."""
-        trees, n_features = self._read_trees(booster, training)
+        host = host_of(booster, NO_MODEL)
+        trees = host.rounds(booster, training.tree_grown)
         if len(trees) > training.n_calls:
             raise ValueError(
                 f"bind: the booster has {len(trees)} rounds, the training of this objective {training.n_calls}: "
                 f"it comes from another training"
             )
         training.trace.require_trees(trees)
-        ensemble, names, fitter = (
-            training.ensemble(trees, self.every),
-            self._feature_names(booster),
-            training.fitter,
-        )
+        found, fitter = host.read(booster, n_rounds=1), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
-        importances = defer_importances(rows, self.random_state, fitter.loss)
         return fitted(
-            ensemble, fitter.loss, n_features, learner=self.learner, names=names, importances=importances
+            training.ensemble(trees, self.every),
+            fitter.loss,
+            found.n_features,
+            learner=self.learner,
+            names=found.names if found.has_exact_names else None,
+            importances=defer_importances(rows, self.random_state, fitter.loss),
         )
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
-        X, weight = self._cosine_sum(matrix).X, read_weights(matrix, len(host))
+        X, rows = self._cosine_sum(matrix).X, read_rows(matrix, self.loss)
         if (host != host[0]).any():
             raise ValueError(
                 "CosineObjective: the training must start from constant scores, without a base margin or "
                 "init_score per row and without an earlier model; to continue a model use init_model in fit"
             )
-        if not (weight > 0.0).all():
+        if not (rows.weight > 0.0).all():
             raise ValueError(
-                f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
+                f"CosineObjective: weights must be positive, got {rows.weight.min():g}; leave such rows out"
             )
-        y = read_targets(matrix, self.loss)
-        require_whole_groups(self.loss, y, matrix)
-        n_classes = n_classes_of_scores(self.loss, y, host.shape[1])
-        loss, baseline = prepare_for_training(self.loss, y, weight, n_classes)
-        mean, scale = mean_and_scale(X, weight, np.inf)
+        require_whole_groups(self.loss, rows.y, matrix)
+        loss, baseline = prepare_for_training(
+            self.loss, rows, n_classes_of_scores(self.loss, rows.y, host.shape[1])
+        )
+        mean, scale = mean_and_scale(X, rows.weight, np.inf)
         clipping = ClipAndLog.only_imputing(mean)
         if self.extrapolation == "constant":
             clipping = replace(fit_clipping(X), means=mean)
         design = Design(X, mean, scale, count_threads(self.n_jobs), clipping=clipping)
-        step, rows = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
-        fitter = RoundFitter(design, Observations(y, weight), loss, self.learner, step, self.random_state)
-        trace = ScoreTrace(rows, self._tree_inputs(matrix, rows))
+        step, traced = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
+        fitter = RoundFitter(design, rows, loss, self.learner, step, self.random_state)
+        trace = ScoreTrace(traced, matrix_host(matrix).tree_inputs(matrix, traced))
         return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), trace)
 
     def _shrunk_step(self, loss: Loss, n_outputs: int = 1) -> Step:
@@ -265,7 +249,7 @@ class CosineObjectiveBase(ABC):
 
     def _cosine_sum(self, matrix: Any) -> CosineSum:
         if matrix not in self._sums:
-            self.attach(matrix, self._features(matrix))
+            self.attach(matrix, matrix_host(matrix).features(matrix))
         return self._sums[matrix]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -275,24 +259,6 @@ class CosineObjectiveBase(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _sums=WeakKeyDictionary())
 
-
-def require_features(X: Array, n_samples: int) -> None:
-    """Raise a ValueError unless X is (n_samples, d) and finite."""
-    if X.ndim != 2 or len(X) != n_samples:
-        raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
-    if not np.isfinite(X).all():
-        raise ValueError(
-            "CosineObjective: features must be finite for cosines, got NaN or infinity; impute missing values "
-            "before building the matrix"
-        )
-
-
-def require_same_features(found: Array, X: Array) -> None:
-    """Raise a ValueError unless X equals the features found in a matrix up to rounding."""
-    if not np.allclose(found, X, rtol=1e-6, atol=0.0):
-        i, j = (index[0] for index in np.nonzero(~np.isclose(found, X, rtol=1e-6, atol=0.0)))
-        raise ValueError(
-            f"CosineObjective: X must hold the features of the matrix, got {X[i, j]:g} instead of {found[i, j]:g} "
-            f"in row {i}, column {j}: trees and cosines must use the same features, so build the matrix of "
-            f"imputed ones"
-        )
+    def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
+        # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.
+        return self

@@ -2,17 +2,257 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
+from .._signals import atomic_fit
 from ..core import Loss
-from ..preprocessing.targets import decision_values, decode_labels, squeeze
+from ..data.sample_weight import check_sample_weight
+from ..losses.registry import LOSSES
+from ..losses.target_statistics import has_own_columns
+from ..preprocessing.base_margin import check_base_margin
+from ..preprocessing.tables import label_array, target_array
+from ..preprocessing.targets import decision_values, decode_labels, encode_labels, first_labels, squeeze
 from ..utils.typing import Array
-from .estimator_mixin import PARAMETERS
-from .lightgbm_estimator_base import LGBMEstimator, is_explanation
+from .array_objectives import ArrayMetric, ArrayObjective
+from .estimator import PARAMETERS, HostEstimator, routed
+from .lightgbm_host import HOST, booster_of
+from .matrices import attach, host_labels
+from .queries import add_queries, replace_eval_targets
 
 WITHOUT = "objective and those of its own objectives, such as alpha"
+# LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
+OBJECTIVE = ("objective_type", "app", "application")
+METRIC = ("metric", "metrics", "metric_types")
+NUM_CLASS = ("num_class", "num_classes")
+
+
+class TargetColumns:
+    """Callback of ``lightgbm.train``: before the first round, the Datasets of a fit get their targets.
+
+    Parameters
+    ----------
+    X, y : array-like of shape (n, d), (n,) or (n, K)
+        Training data as the user gave them: an evaluation set of the same objects shares their Dataset.
+    read : callable
+        Returns a target as an array (n, K), or raises a ValueError.
+    """
+
+    before_iteration = True
+
+    def __init__(self, X: Any, y: Any, read: Callable[[Any], Array]) -> None:
+        self.X, self.y, self.read = X, y, read
+        self.targets = [read(y)]
+        self.labels = host_labels(self.targets[0])
+
+    def without_columns(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of ``fit`` with labels in place of the targets of evaluation sets."""
+        return replace_eval_targets(options, self._labels_of_set)[0]
+
+    def _labels_of_set(self, number: int, X: Any, y: Any) -> Array:
+        if X is self.X and y is self.y:
+            return self.labels
+        self.targets.append(self.read(y))
+        return host_labels(self.targets[-1])
+
+    def __call__(self, env: Any) -> None:
+        if env.iteration == env.begin_iteration:
+            for data, target in zip([env.model.train_set, *env.model.valid_sets], self.targets, strict=True):
+                attach(data, y=target)
+
+
+def keep_parameters(env: Any) -> None:
+    """Callback of ``lightgbm.train``: the first round does not reset the objective, which is set already.
+
+    For a callable, ``Booster.update`` sets the objective "none", which fails if there is no feature to split on.
+    """
+    booster = env.model
+
+    def reset(params: dict[str, Any]) -> Any:
+        if params != {"objective": "none"}:
+            return type(booster).reset_parameter(booster, params)
+        del booster.reset_parameter
+        return booster
+
+    if env.iteration == env.begin_iteration:
+        booster.reset_parameter = reset
+
+
+keep_parameters.before_iteration = True  # type: ignore[attr-defined]
+
+
+class LGBMEstimator(HostEstimator):
+    """Base class of classifier and regressor.
+
+    LightGBM stores no intercept for a callable, so the estimator adds the baseline to its raw scores.
+    """
+
+    _host = HOST
+    _other_params: dict[str, Any]
+    __metadata_request__fit = routed(lightgbm.LGBMModel.fit, "qid", "eval_qid")
+    __metadata_request__predict = routed(lightgbm.LGBMModel.predict)
+
+    @classmethod
+    def _host_class(cls) -> Any:
+        """LightGBM's own class."""
+        return next(base for base in cls.__mro__ if base.__module__.startswith("lightgbm."))
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn does not inspect the keywords that the constructor passes on.
+        return sorted({"loss", *cls._host_class()._get_param_names()})
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
+        """Fit to X (n, d) and y; further arguments are LightGBM's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, K)
+            Labels, or real targets in the columns that the loss takes.
+        sample_weight : array-like of shape (n,), optional
+        **kwargs
+            Arguments of LightGBM's ``fit``. A fit that continues an ``init_model`` keeps its baseline, which is 0
+            unless it is an estimator of this module. A fit with an ``init_score`` has no baseline, and ``predict``
+            does not add the score, as in LightGBM. For losses of groups, such as lambdarank, also ``group`` and
+            ``eval_group`` of ``LGBMRanker``, or ``qid`` and ``eval_qid`` as in XGBoost: queries, which become the
+            last column of the target. Weights are those of rows.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the loss is unknown, is for another task, does not accept the target, or is not that of an
+            ``init_model``.
+        """
+        if y is not None and self.task == "classification":
+            # LightGBM would round large integers of nullable types.
+            y = label_array(y)
+        kwargs["sample_weight"] = sample_weight
+        y, kwargs = add_queries(type(self).__name__, self.loss, X, y, kwargs)
+        self._prepare(y, sample_weight, kwargs.get("init_model"), kwargs.get("init_score"))
+        metrics = kwargs.pop("eval_metric", None)
+        for spelling, given in {"eval_metric": metrics, **self._other_params}.items():
+            self._check_metrics(spelling, given if spelling in ("eval_metric", *METRIC) else None)
+        found = self._metrics(metrics)
+        several = found if isinstance(found, list) else [found]
+        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in several]
+        kwargs["callbacks"] = [keep_parameters, *(kwargs.get("callbacks") or ())]
+        if self.task == "regression" or self._n_columns != 1:
+            targets = TargetColumns(X, y, self._read_target)
+            kwargs = targets.without_columns(kwargs)
+            if any(map(self._needs_attached, targets.targets)):
+                y, kwargs["callbacks"] = targets.labels, [targets, *kwargs["callbacks"]]
+        if self.task == "classification" and self._n_columns != 1:
+            # LightGBM's classifier encodes the labels of one column.
+            self._n_classes = self._n_responses()
+            self._classes = np.arange(self._n_classes)
+            lightgbm.LGBMModel.fit(self, X, y, eval_metric=metrics, **kwargs)
+        else:
+            super().fit(X, y, eval_metric=metrics, **kwargs)  # type: ignore[misc]
+        return self
+
+    def predict(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
+        """Predict by the loss's own link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        raw_score : bool, default=False
+            Whether to return raw scores of the loss, baseline included.
+        **kwargs
+            Arguments of LightGBM's ``predict``. ``pred_leaf`` returns LightGBM's leaf indices, ``pred_contrib``
+            feature contributions to raw scores, the baseline included in the bias.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, W)
+            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
+        """
+        if is_explanation(kwargs):
+            return self._explain(X, kwargs)
+        raw = self._raw(X, **kwargs)
+        return squeeze(raw) if raw_score else self._response(raw)
+
+    def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
+        """Set the loss and the baseline."""
+        name, y = type(self).__name__, y if y is None else target_array(y)
+        for spelling in OBJECTIVE:
+            if spelling in self._other_params:
+                value = self._other_params[spelling]
+                raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
+        one_label = self.task == "classification" and y is not None and (y.ndim == 1 or y.shape[1] == 1)
+        weight = self._times_class_weight(y, sample_weight)
+        self._fit_loss(encode_labels(y)[1].ravel() if one_label else y, weight)
+        n_outputs = len(self.baseline_)
+        # LightGBM also takes the scores of several outputs one after another.
+        is_flat = n_outputs > 1 and np.shape(init_score) == (len(y) * n_outputs,)
+        if init_score is not None and not is_flat:
+            check_base_margin(init_score, len(y), n_outputs, "init_score")
+        if model is not None:
+            self.baseline_ = self._continued_baseline(model, self._host.read(booster_of(model, "init_model")))
+        elif init_score is not None or self._other_params.get("boost_from_average") in (False, "false"):
+            self.baseline_ = np.zeros(n_outputs)
+
+    def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
+        """Sample weights times those by ``class_weight``, which LightGBM applies to its Dataset itself."""
+        given = getattr(self, "class_weight", None)
+        if given is None or y is None:
+            return sample_weight
+        if self.task == "regression":
+            raise ValueError(f"{type(self).__name__}: class_weight is for classifiers, got {given!r}")
+        if y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1]):
+            raise ValueError(
+                f"{type(self).__name__}: class_weight must be None for the indicators of labels, got {given!r}"
+            )
+        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, first_labels(y))
+
+    def _check_metrics(self, parameter: str, metrics: Any) -> None:
+        """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
+        unsupported, allowed = self._unsupported_metrics(metrics)
+        for metric in unsupported:
+            if metric != "None":
+                raise ValueError(
+                    f"{type(self).__name__}: {parameter} must be unset{allowed}: LightGBM's own metrics ignore "
+                    f"the baseline and the link; got {metric!r}"
+                )
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        # By a plain estimator, as "loss" is LightGBM's alias of its objective.
+        given = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
+        objective = ArrayObjective(self.loss_, self._conversion, self._class_factors)
+        if stage == "fit":
+            # LightGBM's fit has just reset it.
+            self._objective = objective
+        params = self._host_class()(**given | {"objective": objective})._process_params(stage)
+        # LightGBM counts classes; a loss may have another number of scores.
+        params = {name: value for name, value in params.items() if name not in NUM_CLASS}
+        params |= {"num_class": len(self.baseline_)}
+        # LightGBM's default metric would ignore the baseline.
+        return params if {*METRIC} & {*given} else params | {"metric": "None"}
+
+    def _raw(self, X: Any, **kwargs: Any) -> Array:
+        """Raw scores, (n, C), the baseline included."""
+        return self.score_conversion().raw(lightgbm.LGBMModel.predict(self, X, raw_score=True, **kwargs))
+
+    def _explain(self, X: Any, options: dict[str, Any]) -> Array:
+        """Leaf indices, or contributions to raw scores."""
+        values = lightgbm.LGBMModel.predict(self, X, **options)
+        if options.get("pred_leaf"):
+            return np.asarray(values)
+        # For sparse rows, one sparse matrix per output.
+        parts = values if isinstance(values, list) else [values]
+        shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
+        return self.score_conversion().contributions(shares)
+
+
+def is_explanation(options: dict[str, Any]) -> bool:
+    """Whether arguments of LightGBM's ``predict`` request leaf indices or contributions."""
+    return bool(options.get("pred_leaf") or options.get("pred_contrib"))
 
 
 class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):

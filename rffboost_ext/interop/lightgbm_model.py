@@ -202,21 +202,3 @@ def read_category_sets(tree: dict[str, str], nodes: Array, threshold: Array, n_n
 def read_array(tree: dict[str, str], name: str, dtype: Any) -> Array:
     """A field as an array; empty if absent, as for the splits of a tree of one leaf."""
     return np.array(tree.get(name, "").split(), dtype=dtype)
-
-
-def categories_of(booster: Any) -> list[Array | None]:
-    """The categories of each column in the order of LightGBM's codes; empty without any."""
-    return model_categories(parse_model(booster.model_to_string(num_iteration=1)))
-
-
-def names_of(booster: Any) -> Array | None:
-    """Names of the columns, with underscores for spaces; None if all are LightGBM's defaults or indices."""
-    names = booster.feature_name()
-    known = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
-    return np.array(names, dtype=object) if known else None
-
-
-def certain_names_of(booster: Any) -> Array | None:
-    """The names of the columns, or None if one has an underscore, which may be a space in the user's table."""
-    names = names_of(booster)
-    return None if names is None or any("_" in name for name in names) else names

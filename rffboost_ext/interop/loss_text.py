@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 
-from .. import losses
 from ..core import Loss
 from ..losses.registry import LOSSES
 from ..persistence.values import Packer, Unpacker
 from ..utils.registry import qualified_name
-
-OLD_CLASS_NAMES = {"Signed": "LabelRegression"}
-"""Classes that had another name when losses were stored by their import paths."""
 
 
 def loss_to_text(loss: Loss) -> str:
@@ -48,31 +43,12 @@ def loss_from_text(text: str, given: str | Loss) -> Loss:
     try:
         data = json.loads(text)
         if isinstance(data, dict):
-            loss = _from_class_path(data, type(given))
-        else:
-            packed, arrays = data
-            loss = Unpacker([np.asarray(array) for array in arrays]).unpack(packed)
+            raise TypeError("a class without a storable form")
+        packed, arrays = data
+        loss = Unpacker([np.asarray(array) for array in arrays]).unpack(packed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"the model was trained with the loss {text}, which is not registered here; pass it as loss=... to "
             f"the constructor before load_model"
         ) from error
     return LOSSES.create(loss)
-
-
-def _from_class_path(data: Any, given: type[Loss]) -> Any:
-    """A loss of a file that names the import path of its class, as earlier files do."""
-    if isinstance(data, list):
-        return [_from_class_path(value, given) for value in data]
-    if not isinstance(data, dict):
-        return data
-    if "tuple" in data:
-        return tuple(_from_class_path(data["tuple"], given))
-    path = data["class"]
-    name = path.rpartition(".")[2]
-    if path.startswith("rffboost_ext.losses."):
-        cls = getattr(losses, OLD_CLASS_NAMES.get(name, name))
-    else:
-        cls = {qualified_name(cls): cls for cls in [given, *map(LOSSES.get, LOSSES.names())]}[path]
-    params = {name: _from_class_path(value, given) for name, value in data["params"].items()}
-    return cls(**params)

@@ -1,37 +1,27 @@
-"""A loss as the objective and the metric of another library's training loop.
-
-The native interfaces of XGBoost and LightGBM pass scores and a matrix with labels and weights; their scikit-learn
-interfaces pass arrays.
-"""
+"""A loss as the objective, the metric and the initial score of a host's native training loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..boosting.metrics import resolve_metric
-from ..boosting.scorers import ScoreDecoder, ScoreFunction
+from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
 from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .matrix_rows import (
-    float_weights,
-    read_targets,
-    read_weights,
-    require_whole_groups,
-    rows_of_weight,
-    times_class_factors,
+from .matrices import matrix_host, read_rows, require_whole_groups
+from .prepared_losses import (
+    prepare_for_scores,
+    prepare_for_training,
+    score_of_rows,
+    weighted_derivatives,
 )
-from .prepared_losses import prepare_for_scores
-from .score_conversion import ScoreConversion, as_columns
-from .weighted_losses import mean_loss, weighted_derivatives
+from .score_conversion import as_columns
 
 
 class PreparedLossCache:
@@ -40,17 +30,17 @@ class PreparedLossCache:
     def __init__(self) -> None:
         self._entries: WeakKeyDictionary[Any, tuple[Any, Loss]] = WeakKeyDictionary()
 
-    def prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Array, Array, bool]:
-        """The prepared loss, targets (n, K), weights, and whether they are new, for raw scores on a matrix."""
-        y, weight = read_targets(matrix, loss), read_weights(matrix, len(raw))
-        data: tuple[Any, ...] = y, weight, raw.shape[1]
+    def prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Observations, bool]:
+        """The prepared loss, the rows, and whether they are new, for raw scores on a matrix."""
+        rows = read_rows(matrix, loss)
+        data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
         cached, prepared = self._entries.get(matrix, (None, loss))
         is_new = cached is None or not all(map(np.array_equal, cached, data))
         if is_new:
-            require_whole_groups(loss, y, matrix)
-            prepared = prepare_for_scores(loss, y, raw, weight)
+            require_whole_groups(loss, rows.y, matrix)
+            prepared = prepare_for_scores(loss, rows, raw)
             self._entries[matrix] = data, prepared
-        return prepared, y, weight, is_new
+        return prepared, rows, is_new
 
     def __reduce__(self) -> tuple[type[PreparedLossCache], tuple[()]]:
         # Matrices can neither be pickled nor copied.
@@ -62,14 +52,13 @@ class MatrixObjective:
     """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
 
     Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied,
-    and the loss is prepared for the targets of the matrix: its labels, or those of ``attach(matrix, y=...)``.
+    and the loss is prepared for the targets of the matrix: its labels, or those of ``attach(matrix, y=...)``. A
+    UserWarning is issued if the training starts from the host's default score, far from the baseline.
 
     Parameters
     ----------
     loss : Loss
         The loss to minimise. A classification loss expects labels 0 .. K-1.
-    unset : float, optional
-        The host's initial score if no baseline was set; the objective warns if it is far from the baseline.
 
     Raises
     ------
@@ -79,16 +68,16 @@ class MatrixObjective:
     """
 
     loss: Loss
-    unset: float | None = None
     _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for targets and weights of a matrix."""
         raw = as_columns(scores)
-        loss, y, weight, is_new = self._cache.prepare(self.loss, raw, matrix)
-        if self.unset is not None and np.all(scores == self.unset):
-            warn_of_start(self.unset, loss, y, weight)
-        gradient, hessian = weighted_derivatives(loss, y, raw, weight, 0 if is_new else None)
+        loss, rows, is_new = self._cache.prepare(self.loss, raw, matrix)
+        unset = matrix_host(matrix).unset_score
+        if np.all(scores == unset):
+            warn_of_start(unset, loss, rows)
+        gradient, hessian = weighted_derivatives(loss, rows, raw, 0 if is_new else None)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
 
@@ -110,92 +99,70 @@ class MatrixMetric:
     name: str
     _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
 
-    def __call__(self, scores: Array, matrix: Any) -> tuple[str, float]:
-        """Name and value, as ``xgboost.train(custom_metric=...)`` expects them."""
+    def __call__(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
+        """Name and value; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
-        loss, y, weight, _ = self._cache.prepare(self.loss, raw, matrix)
-        return self.name, mean_loss(loss, y, raw, weight)
+        loss, rows, _ = self._cache.prepare(self.loss, raw, matrix)
+        return self.name, score_of_rows(MeanLoss(loss), rows, raw), *matrix_host(matrix).metric_direction
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayObjective:
-    """A prepared loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
+def objective(loss: str | Loss) -> MatrixObjective:
+    """One of our losses as ``obj`` of ``xgboost.train``, or as ``params["objective"]`` of ``lightgbm.train``.
 
-    `conversion` maps the host's scores to raw scores; derivatives are with respect to the host's. `class_factors`,
-    (K,), are factors on the weights of rows by their class.
-    """
+    Neither host fits an intercept for a callable: XGBoost starts from 0.5, LightGBM from 0. See :func:`intercept`.
+    Scores of the booster are raw scores of the loss; its link, or :func:`bind`, maps them to probabilities. For
+    the exponential loss they are half the log-odds: compared with the host's logistic loss, reg_lambda and
+    min_child_weight have a quarter of the effect, the learning rate twice. The estimators use log-odds.
 
-    loss: Loss
-    conversion: ScoreConversion = field(default_factory=ScoreConversion)
-    class_factors: Array | None = None
-
-    def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
-        """Derivatives, of the shape of `y_pred`."""
-        raw, slope, y = self.conversion.raw(y_pred), self.conversion.slope, as_columns(y_true)
-        weight = times_class_factors(float_weights(sample_weight, len(raw)), y, self.class_factors)
-        gradient, hessian = weighted_derivatives(self.loss, y.reshape(len(raw), -1), raw, weight)
-        return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayMetric:
-    """A metric of raw scores for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
-
-    `score` is that of rows and raw scores (n, C), such as a mean loss; `conversion` maps
-    the host's scores to raw scores; `name` is the name of the metric in the host.
-    """
-
-    score: ScoreFunction
-    name: str
-    conversion: ScoreConversion = field(default_factory=ScoreConversion)
-    greater_is_better: bool = False
-
-    @property
-    def __name__(self) -> str:
-        """The name of the function, which XGBoost reads."""
-        return self.name
-
-    def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> float:
-        """The weighted mean."""
-        raw = self.conversion.raw(y_pred)
-        y, weight = as_columns(y_true).reshape(len(raw), -1), float_weights(sample_weight, len(raw))
-        y, raw, weight = rows_of_weight(weight, y, raw, weight)
-        return self.score(Observations(y, weight), raw)
-
-
-def named_metric(name: str, loss: Loss, conversion: ScoreConversion, n_outputs: int) -> ArrayMetric:
-    """The metric of ``rffboost_ext.metrics`` of a name, such as "ndcg@10", for a prepared loss."""
-    found = resolve_metric(name, ScoreDecoder(loss, name, None, lambda other: other, n_outputs))
-    return ArrayMetric(found.score, name, conversion, found.greater_is_better)
-
-
-def metric_on_predictions(
-    metric: Callable[..., Any], loss: Loss, conversion: ScoreConversion
-) -> Callable[..., Any]:
-    """Wrap a user's metric of predictions for a host that passes scores, as with a callable objective.
-
-    The result has the name and signature of `metric`, which hosts inspect.
-    """
-
-    @wraps(metric)
-    def wrapped(y_true: Array, y_pred: Array, *args: Any, **kwargs: Any) -> Any:
-        response = np.asarray(loss.link.inverse(conversion.raw(y_pred)))
-        # Hosts pass the probabilities of the second of two classes.
-        one = not loss.multilabel and response.shape[1] == (2 if loss.task == "classification" else 1)
-        return metric(y_true, response[:, -1] if one else response, *args, **kwargs)
-
-    # XGBoost reads the name, which a callable object may lack.
-    wrapped.__name__ = getattr(metric, "__name__", type(metric).__name__)
-    return wrapped
-
-
-def metric(loss: str | Loss) -> MatrixMetric:
-    """The weighted mean of a loss as the ``custom_metric`` of ``xgboost.train``, beside ``objective``.
+    If no column can be split, as with few rows, LightGBM fails with any callable unless ``feature_pre_filter`` is
+    False.
 
     Parameters
     ----------
     loss : str or Loss
         A registered name or an instance.
+
+    Returns
+    -------
+    MatrixObjective
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy as np, xgboost
+    >>> from rffboost_ext.interop import lightgbm as rlgb, xgboost as rxgb
+    >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
+    >>> matrix = xgboost.DMatrix(X, y)
+    >>> params = {"max_depth": 2} | rxgb.intercept("exponential", matrix)
+    >>> booster = xgboost.train(params, matrix, 10, obj=rxgb.objective("exponential"))
+    >>> bool((rxgb.bind(booster, "exponential").predict(X) == y).all())
+    True
+    >>> data = lightgbm.Dataset(X, y)
+    >>> baseline = rlgb.intercept("exponential", data)
+    >>> params = {"objective": rlgb.objective("exponential"), "verbose": -1}
+    >>> booster = lightgbm.train(params, data, 10)
+    >>> bool((rlgb.bind(booster, "exponential", baseline).predict(X) == y).all())
+    True
+    """
+    return MatrixObjective(LOSSES.create(loss))
+
+
+def metric(loss: str | Loss) -> MatrixMetric:
+    """The weighted mean of a loss as ``custom_metric`` of ``xgboost.train``, or ``feval`` of ``lightgbm.train``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Returns
+    -------
+    MatrixMetric
+        The metric; lower is better.
 
     Raises
     ------
@@ -206,11 +173,44 @@ def metric(loss: str | Loss) -> MatrixMetric:
     return MatrixMetric(loss, LOSSES.name_of(loss))
 
 
-def warn_of_start(start: float, loss: Loss, y: Array, weight: Array) -> None:
+def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
+    """What makes a training start from the loss's baseline.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+    matrix : xgboost.DMatrix or lightgbm.Dataset
+        The training data: labels and weights.
+    *others : lightgbm.Dataset
+        For LightGBM: evaluation sets, which start from the same score.
+
+    Returns
+    -------
+    dict or ndarray of shape (C,)
+        For XGBoost, parameters of ``xgboost.train``: ``base_score``, which XGBoost replaces by a ``base_margin``
+        of the matrix; ``disable_default_eval_metric``, so that only :func:`metric` is evaluated; and for several
+        scores ``num_class``, if there is one for each class, or ``num_target``. For LightGBM, the baseline, which
+        becomes the ``init_score`` of all data. LightGBM stores none: add it to predictions, or pass it to
+        :func:`bind`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown, labels do not suit it, or a Dataset has another ``init_score`` for each row:
+        without this function, training starts from that.
+    """
+    loss = LOSSES.create(loss)
+    rows, *_ = [read_rows(each, loss) for each in (matrix, *others)]
+    prepared, baseline = prepare_for_training(loss, rows)
+    return matrix_host(matrix).start(prepared, baseline, (matrix, *others))
+
+
+def warn_of_start(start: float, loss: Loss, rows: Observations) -> None:
     """Warn if training starts far from the baseline of a prepared loss."""
-    y, weight = rows_of_weight(weight, y, weight)
-    baseline = compute_baseline(loss, Observations(y, weight))
-    check_baseline(loss, baseline, y)
+    rows = rows.take(rows.weight > 0.0)
+    baseline = compute_baseline(loss, rows)
+    check_baseline(loss, baseline, rows.y)
     if not np.allclose(baseline, start, atol=1e-3):
         warn_user(
             f"training starts from {start:g}, the baseline of {loss!r} is {baseline.round(4)}: see intercept() in "

@@ -7,10 +7,15 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..boosting.scorers import ScoreFunction
 from ..core import Loss, Observations
+from ..losses.units import scale_derivatives
 from ..losses.validation import (
     check_class_indices,
+    check_derivatives,
     check_values_of_some_rows,
+    compute_baseline,
+    compute_derivatives,
     prepare_loss,
     prepare_with_baseline,
     require_finite_target,
@@ -18,20 +23,43 @@ from ..losses.validation import (
     response_at,
 )
 from ..utils.typing import Array
-from .matrix_rows import rows_of_weight
-from .weighted_losses import weighted_derivatives
+
+# A leaf divides by the sum of hessians, which may be 0 where the fit is perfect; XGBoost has the same lower bound
+# in its own logistic loss.
+LEAST_HESSIAN = 1e-16
 
 
-def prepare_for_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Loss:
-    """The loss prepared for targets (n, K), with the checks of the boosting loop at a host's raw scores (n, C)."""
-    y, raw, weight = rows_of_weight(weight, y, raw, weight)
-    require_finite_target(loss, y)
-    with require_columns(loss, y):
-        rows = Observations(y, weight)
-        loss = prepare_loss(loss, rows, n_classes_of_scores(loss, y, raw.shape[1]))
-        check_class_indices(loss, y, raw[0])
+def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
+    """The prepared loss and its baseline, (C,), with every check of a first round."""
+    rows = rows.take(rows.weight > 0.0)
+    require_finite_target(loss, rows.y)
+    with require_columns(loss, rows.y):
+        loss, baseline = prepare_with_baseline(loss, rows, n_classes)
+        weighted_derivatives(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
+    return loss, baseline
+
+
+def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
+    """The prepared loss, with the checks of the boosting loop at a host's raw scores (n, C)."""
+    raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
+    require_finite_target(loss, rows.y)
+    with require_columns(loss, rows.y):
+        loss = prepare_loss(loss, rows, n_classes_of_scores(loss, rows.y, raw.shape[1]))
+        check_class_indices(loss, rows.y, raw[0])
         check_values_of_some_rows(loss, rows, raw)
     return loss
+
+
+def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
+    """The loss whose link applies to a model of `n_outputs` scores if its targets are not available.
+
+    A classification of several targets, `n_targets`, is one of labels, which need not exclude one another.
+    """
+    y, weight = np.zeros((1, n_targets)), np.ones(1)
+    n_classes = n_outputs if n_targets == 1 else None
+    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_classes) != n_outputs:
+        return loss
+    return loss.prepared(y, weight, n_classes)
 
 
 @contextmanager
@@ -72,42 +100,54 @@ def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
     for n_classes in known:
         if loss.n_scores(y, n_classes) == n_scores:
             return n_classes
-    raise wrong_number_of_scores(loss, loss.n_scores(y, seen), n_scores)
-
-
-def wrong_number_of_scores(loss: Loss, needed: int, n_scores: int) -> ValueError:
-    """The error for a host that grows another number of scores than a loss needs."""
+    needed = loss.n_scores(y, seen)
     name = "num_class" if loss.task == "classification" and not loss.multilabel else "num_target"
-    return ValueError(
+    raise ValueError(
         f"loss {loss!r} has {needed} scores for this target, the host grows {n_scores}: set {name}={needed}, as "
         f"intercept() of XGBoost does; LightGBM calls both num_class. Targets whose columns are not one for each "
         f"score are given by attach(matrix, y=...)"
     )
 
 
-def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
-    """The loss whose link applies to a model of `n_outputs` scores if its targets are not available.
-
-    A classification of several targets, `n_targets`, is one of labels, which need not exclude one another.
-    """
-    y, weight = np.zeros((1, n_targets)), np.ones(1)
-    n_classes = n_outputs if n_targets == 1 else None
-    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_classes) != n_outputs:
-        return loss
-    return loss.prepared(y, weight, n_classes)
-
-
-def prepare_for_training(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:
-    """The prepared loss and its baseline, (C,), for targets (n, K), with every check of a first round."""
-    y, weight = rows_of_weight(weight, y, weight)
-    require_finite_target(loss, y)
-    with require_columns(loss, y):
-        loss, baseline = prepare_with_baseline(loss, Observations(y, weight), n_classes)
-        weighted_derivatives(loss, y, np.tile(baseline, (len(y), 1)), weight, index=0)
-    return loss, baseline
-
-
 def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
     """Whether a prepared loss has as many scores as classes, as the hosts' own losses of several classes."""
     is_of_classes = loss.task == "classification" and not loss.multilabel
     return is_of_classes and response_at(loss, baseline[None]).shape[1] == len(baseline)
+
+
+def weighted_derivatives(
+    loss: Loss, rows: Observations, raw: Array, index: int | None = None
+) -> tuple[Array, Array]:
+    """Gradient and hessian of ``loss.unit`` times a prepared loss, weights applied, (n, C) each.
+
+    `index` is the host's round, None if unknown. Rows of weight 0 are left out and have derivatives of 0.
+
+    Raises
+    ------
+    ValueError
+        If the derivatives are not finite arrays of the shape of `raw`, hessians are negative, or the loss changes
+        an array.
+    """
+    counts = rows.weight > 0.0
+    if not counts.all():
+        gradient, hessian = np.zeros((2, *raw.shape))
+        gradient[counts], hessian[counts] = weighted_derivatives(loss, rows.take(counts), raw[counts], index)
+        return gradient, hessian
+    derivatives = scale_derivatives(loss, compute_derivatives(loss, rows, raw, index))
+    check_derivatives(loss, derivatives, raw, index)
+    gradient, hessian = derivatives
+    weight = rows.weight[:, None]
+    return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight
+
+
+def newton_step(loss: Loss, rows: Observations) -> Array:
+    """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
+    n_scores = len(compute_baseline(loss, rows))
+    gradient, hessian = weighted_derivatives(loss, rows, np.zeros((len(rows), n_scores)))
+    return -gradient.sum(axis=0) / hessian.sum(axis=0)
+
+
+def score_of_rows(score: ScoreFunction, rows: Observations, raw: Array) -> float:
+    """The score of raw scores (n, C), such as a mean loss, without the rows of weight 0."""
+    counts = rows.weight > 0.0
+    return score(rows.take(counts), raw[counts])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from ..preprocessing.groups import label_codes
 from ..preprocessing.tables import number_array
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
-from .matrix_rows import require_groups_of_queries
+from .matrices import require_groups_of_queries
 from .score_conversion import as_columns
 
-LABELS, SIZES = "qid", "group"
+QUERIES = ("qid", "eval_qid", "group", "eval_group")
+"""Arguments of ``fit``: a label of each row, or the numbers of successive rows."""
 
 
 def add_queries(
@@ -35,8 +35,7 @@ def add_queries(
     X, y : array-like of shape (n, d), (n,) or (n, K)
         Training data. An evaluation set of the same objects remains one.
     options : mapping
-        Arguments of ``fit``: ``qid`` and ``eval_qid``, a label of each row, or ``group`` and ``eval_group``, the
-        numbers of successive rows, are left out of the result.
+        Arguments of ``fit``. Those of :data:`QUERIES` are left out of the result.
 
     Raises
     ------
@@ -44,55 +43,31 @@ def add_queries(
         If queries are given to a loss that does not couple groups, twice, not for all sets, or do not suit the
         rows; or if there are weights of queries instead of rows.
     """
-    names = [*both(LABELS), *both(SIZES)]
-    given = {name: options[name] for name in names if options.get(name) is not None}
-    others = {name: value for name, value in options.items() if name not in names}
+    given = {name: options[name] for name in QUERIES if options.get(name) is not None}
+    others = {name: value for name, value in options.items() if name not in QUERIES}
     if not given or y is None:
         return y, others
     loss = LOSSES.create(loss)
     name = find_name(owner, loss, given)
-    target = with_queries(owner, name, y, given[name])
+    target, of_sets = with_queries(owner, name, y, given[name]), given.get(f"eval_{name}", ())
     require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
-    sets = EvaluatedQueries(owner, name, (X, y, given[name]), target, given.get(f"eval_{name}", ()))
-    others = replace_eval_targets(others, sets.target_of)
-    if len(sets.queries) > sets.n_read:
-        raise ValueError(
-            f"{owner}: eval_{name} must have an entry for each of {sets.n_read} evaluation sets, got "
-            f"{len(sets.queries)}"
-        )
-    return target, others
 
-
-@dataclass
-class EvaluatedQueries:
-    """The queries of evaluation sets, one entry each; `training` are X, y and queries of the training data."""
-
-    owner: str
-    name: str
-    training: tuple[Any, Any, Any]
-    target: Array
-    queries: Sequence[Any]
-    n_read: int = 0
-
-    def target_of(self, number: int, X: Any, y: Any) -> Array:
-        """The target of a set with the queries; that of the training data remains the same object."""
-        X_trained, y_trained, trained = self.training
-        self.n_read += 1
-        is_training = X is X_trained and y is y_trained
-        queries = self.queries[number] if number < len(self.queries) else trained if is_training else None
+    def target_of(number: int, rows: Any, labels: Any) -> Array:
+        is_training = rows is X and labels is y
+        queries = of_sets[number] if number < len(of_sets) else given[name] if is_training else None
         if queries is None:
-            raise ValueError(
-                f"{self.owner}: eval_{self.name} must have an entry for each evaluation set, got "
-                f"{len(self.queries)}"
-            )
-        same = is_training and np.array_equal(queries, trained)
-        return self.target if same else with_queries(self.owner, f"eval_{self.name}", y, queries)
+            raise wrong_number_of_entries("evaluation set")
+        same = is_training and np.array_equal(queries, given[name])
+        return target if same else with_queries(owner, f"eval_{name}", labels, queries)
 
+    def wrong_number_of_entries(sets: str) -> ValueError:
+        return ValueError(f"{owner}: eval_{name} must have an entry for each {sets}, got {len(of_sets)}")
 
-def both(name: str) -> tuple[str, str]:
-    """The arguments for training and evaluation."""
-    return name, f"eval_{name}"
+    others, n_sets = replace_eval_targets(others, target_of)
+    if len(of_sets) > n_sets:
+        raise wrong_number_of_entries(f"of {n_sets} evaluation sets")
+    return target, others
 
 
 def find_name(owner: str, loss: Loss, given: Mapping[str, Any]) -> str:
@@ -102,19 +77,19 @@ def find_name(owner: str, loss: Loss, given: Mapping[str, Any]) -> str:
             f"{owner}: {next(iter(given))} is for losses of groups of rows, such as 'lambdarank', "
             f"got loss {loss!r}"
         )
-    names = [name for name in (LABELS, SIZES) if name in given]
-    if len(names) != 1 or not {*given} <= {*both(names[0])}:
+    name = next((name for name in ("qid", "group") if name in given), "qid")
+    if name not in given or not {*given} <= {name, f"eval_{name}"}:
         raise ValueError(
-            f"{owner}: queries must be either {LABELS} or {SIZES}, with that of evaluation sets, got "
+            f"{owner}: queries must be either qid or group, with that of evaluation sets, got "
             f"{' and '.join(given)}"
         )
-    return names[0]
+    return name
 
 
 def with_queries(owner: str, name: str, y: Any, queries: Any) -> Array:
     """A target (n,) or (n, K) with the number of the query of each row as a further column."""
     columns = as_columns(number_array(y))
-    code = codes_of_sizes if name.endswith(SIZES) else label_codes
+    code = codes_of_sizes if name.endswith("group") else label_codes
     return np.column_stack([columns, code(owner, queries, columns, name)])
 
 
@@ -130,16 +105,23 @@ def codes_of_sizes(owner: str, sizes: Any, rows: Array, name: str) -> Array:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def replace_eval_targets(options: dict[str, Any], replaced: Callable[[int, Any, Any], Any]) -> dict[str, Any]:
-    """Arguments of a host's ``fit`` with ``replaced(number, X, y)`` as the target of each evaluation set."""
+def replace_eval_targets(
+    options: dict[str, Any], replaced: Callable[[int, Any, Any], Any]
+) -> tuple[dict[str, Any], int]:
+    """Arguments of a host's ``fit`` with ``replaced(number, X, y)`` as the target of each evaluation set.
+
+    The second result is the number of these sets.
+    """
     sets, y = options.get("eval_set"), options.get("eval_y")
     if sets is not None:
         # LightGBM takes a single pair, too.
         pairs = [sets] if isinstance(sets, tuple) and not isinstance(sets[0], tuple) else sets
-        return options | {"eval_set": [(one, replaced(i, one, label)) for i, (one, label) in enumerate(pairs)]}
+        sets = [(rows, replaced(number, rows, label)) for number, (rows, label) in enumerate(pairs)]
+        return options | {"eval_set": sets}, len(sets)
     if y is None:
-        return options
+        return options, 0
     if not isinstance(y, tuple):
-        return options | {"eval_y": replaced(0, options["eval_X"], y)}
+        return options | {"eval_y": replaced(0, options["eval_X"], y)}, 1
     pairs = zip(options["eval_X"], y, strict=True)
-    return options | {"eval_y": tuple(replaced(i, one, label) for i, (one, label) in enumerate(pairs))}
+    targets = tuple(replaced(number, rows, label) for number, (rows, label) in enumerate(pairs))
+    return options | {"eval_y": targets}, len(targets)

@@ -1,8 +1,8 @@
-"""Conversion between the raw scores of a loss and the scores of another library's loop."""
+"""Conversion between the raw scores of a loss and the scores of a host."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def as_columns(scores: Any) -> Array:
 
 
 def slope_of(loss: Loss) -> float:
-    """Log-odds per unit of raw score if the loss has a :class:`~rffboost_ext.losses.BinaryLogitLink`, else 1.
+    """Log-odds per unit of raw score if the link is ``sigmoid(slope raw)``, else 1.
 
     The host then works on log-odds ``F = slope raw``, with derivatives of the scale of its own logistic loss: for
     the exponential loss, ``exp(-s F / 2)``, they are 1/2 and 1/4 at even odds. Learning rate and penalties keep
@@ -57,6 +57,6 @@ def slope_of(loss: Loss) -> float:
     return loss.link.slope if isinstance(loss.link, BinaryLogitLink) else 1.0
 
 
-def link_of_host_scores(loss: Loss) -> Link:
-    """The link between a host's scores and the response of a loss."""
-    return replace(loss.link, slope=1.0) if isinstance(loss.link, BinaryLogitLink) else loss.link
+def host_link(loss: Loss) -> Link:
+    """The link of a host's scores, ``slope`` times the raw scores of a loss."""
+    return BinaryLogitLink() if isinstance(loss.link, BinaryLogitLink) else loss.link

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xgboost import Booster, XGBModel
 
-from ..core import Loss
-from ..learners.trees.xgboost_model import count_outputs, parse_base_score, parse_model
+from ..learners.trees.xgboost_model import count_outputs, parse_base_score
 from ..losses.links import sigmoid
 from ..utils.typing import Array
-from .initial_scores import PreviousModel
 from .links import XGBOOST, link_of
-from .loss_text import loss_from_text
-from .score_conversion import link_of_host_scores
 
-FITTED, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
-"""Attributes of the booster: the prepared loss that was minimised, the parameter ``loss``, and that there was an
-offset, which is set only then."""
 CLOSE = 0.01
 """Tolerance on an initial score, in log-odds."""
 
@@ -89,23 +80,3 @@ def initial_score(learner: dict[str, Any]) -> Array:
     link_of(XGBOOST, objective, "XGBoost")
     margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(parse_base_score(stored))
     return np.array(np.broadcast_to(margin, count_outputs(learner)))
-
-
-def previous_xgboost_model(model: Any, given: str | Loss) -> PreviousModel:
-    """The `xgb_model` of a fit, an XGBoost model or the path of its file; its loss may be the given one."""
-    if isinstance(model, XGBModel):
-        booster = model.get_booster()
-    elif isinstance(model, Booster):
-        booster = model
-    elif isinstance(model, str | os.PathLike):
-        booster = Booster(model_file=model)
-    else:
-        raise TypeError(f"xgb_model must be a model of XGBoost or the path of its file, got {model!r}")
-    learner, text = parse_model(booster), booster.attr(FITTED)
-    start, objective = initial_score(learner), learner["objective"]["name"]
-    if text is not None:
-        loss = loss_from_text(text, given)
-        return PreviousModel("xgb_model", start, link_of_host_scores(loss))
-    # A booster trained with a callable names the default objective.
-    unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
-    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective])

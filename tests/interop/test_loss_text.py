@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from rffboost_ext.losses import (
     Exponential,
     Huber,
     LabelRegression,
-    LogLoss,
     MultinomialLogLoss,
     Quantile,
     SquaredError,
@@ -43,27 +40,3 @@ def test_a_loss_without_a_name_must_be_passed():
     assert loss_from_text(text, given) is given
     with pytest.raises(ValueError, match="not registered here"):
         loss_from_text(text, "log_loss")
-
-
-def old(path, **params):
-    return {"class": path, "params": params}
-
-
-@pytest.mark.parametrize(
-    ("data", "loss"),
-    [
-        (old("rffboost_ext.losses.margin.LogLoss"), LogLoss()),
-        (old("rffboost_ext.losses.robust.Huber", delta=2.0), Huber(2.0)),
-        (
-            old(
-                "rffboost_ext.losses.signed.Signed",
-                loss=old("rffboost_ext.losses.squared.SquaredError", output_weights={"tuple": [1.0, 2.0]}),
-            ),
-            LabelRegression(SquaredError((1.0, 2.0))),
-        ),
-        (old(f"{Halved.__module__}.Halved"), Halved()),
-    ],
-    ids=["margin", "robust", "nested", "own"],
-)
-def test_the_import_paths_of_earlier_files_are_read(data, loss):
-    assert repr(loss_from_text(json.dumps(data), Halved())) == repr(loss)

@@ -8,7 +8,7 @@ import xgboost
 
 from rffboost_ext import Loss
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop import xgboost_estimator_base
+from rffboost_ext.interop import xgboost_estimators
 from rffboost_ext.losses import LogitLink, LogLink, Tweedie
 
 RNG = np.random.default_rng(0)
@@ -82,7 +82,7 @@ def test_the_objective_does_not_change_trees(options, monkeypatch):
         return rxgb.XGBRegressor(loss="poisson", n_estimators=8, n_jobs=1, **options).fit(X, COUNTS**2).apply(X)
 
     found = leaves()
-    monkeypatch.setattr(xgboost_estimator_base, "NATIVE", {})
+    monkeypatch.setattr(xgboost_estimators, "NATIVE", {})
     np.testing.assert_array_equal(found, leaves())
 
 

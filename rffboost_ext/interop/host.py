@@ -1,0 +1,163 @@
+"""What differs between XGBoost and LightGBM: one adapter for each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
+
+from ..core import Link, Loss, Term
+from ..preprocessing.category_encoding import CategoryEncoding, sorted_codes
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+
+
+@dataclass(frozen=True)
+class HostModel:
+    """A host's model.
+
+    Attributes
+    ----------
+    booster : Booster
+    ensemble : Ensemble
+        Its scores, in the host's units. Categorical splits act on the host's codes.
+    objective : str
+        The name of the objective that it records.
+    link : Link or None
+        The link of its scores; None if it is unknown, as for a callable objective.
+    n_features : int
+    names : ndarray of shape (d,) or None
+        Names of the columns, None if there are none.
+    read_categories : callable
+        Returns the categories of each column in the order of the host's codes, None for numbers; an empty list if
+        all are numbers. It raises a ValueError if the model does not have them intact.
+    has_exact_names : bool
+        Whether the names are the user's; else an underscore may be a space in the user's table.
+    classes : ndarray of shape (K,) or None
+        The user's labels, if the model has them.
+    n_targets : int
+        Targets of several outputs that are not the classes of one.
+    averages : bool
+        Whether the ensemble is the mean over the rounds of a random forest; LightGBM returns raw scores as sums.
+    n_predicted : int or None
+        Rounds that its own ``predict`` uses; None for those of the ensemble.
+    loss_text : str or None
+        The loss of ours that the model records, by :func:`loss_to_text`.
+    """
+
+    booster: Any
+    ensemble: Ensemble
+    objective: str
+    link: Link | None
+    n_features: int
+    names: Array | None
+    read_categories: Callable[[], Sequence[Array | None]]
+    has_exact_names: bool = True
+    classes: Array | None = None
+    n_targets: int = 1
+    averages: bool = False
+    n_predicted: int | None = None
+    loss_text: str | None = None
+
+    def encoded(self, ensemble: Ensemble) -> tuple[Ensemble, CategoryEncoding | None]:
+        """An ensemble of these trees on sorted codes, and their encoding, None if all columns are numbers."""
+        return sorted_codes(ensemble, self.read_categories())
+
+
+class Host(ABC):
+    """A library that boosts trees by a callable objective: its matrices, its models and its estimators.
+
+    A matrix is a ``DMatrix`` or a ``Dataset``. Adapters have no state.
+    """
+
+    name: ClassVar[str]
+    unset_score: ClassVar[float]
+    """Where a training with a callable starts by default."""
+    stores_start: ClassVar[bool]
+    """Whether a model has its initial scores after a training with a callable."""
+    unknown_objective: ClassVar[str]
+    """The objective that a model names after a training with a callable."""
+    slicing: ClassVar[str]
+    """Name of the method of a matrix that returns some of its rows."""
+    metric_direction: ClassVar[tuple[bool, ...]]
+    """What follows name and value in the result of a metric whose lower values are better."""
+    score_argument: ClassVar[str]
+    """The argument of an estimator's ``predict`` that requests scores."""
+    continued: ClassVar[str]
+    """The argument of an estimator's ``fit`` that is a model to continue."""
+    class_weights: ClassVar[Sequence[str]] = ("scale_pos_weight",)
+    """Parameters of estimators that weight the second of two classes."""
+    objective_params: ClassVar[Mapping[str, Sequence[str]]]
+    """Parameters of the host's own objectives, and the names of equivalent parameters of our losses."""
+    neutral_params: ClassVar[Mapping[str, Any]] = {}
+    """Values without effect of such parameters, if not None or False."""
+    ranking_metrics: ClassVar[Sequence[str]]
+    """Metrics of the host for two classes that depend on the order of scores only."""
+
+    @abstractmethod
+    def labels(self, matrix: Any) -> Array | None:
+        """The labels of a matrix, or the bounds in their place; None or empty without any."""
+
+    @abstractmethod
+    def weights(self, matrix: Any) -> Array | None:
+        """The weights of the rows of a matrix; None or empty without any."""
+
+    @abstractmethod
+    def queries(self, matrix: Any) -> Array | None:
+        """The number of the query of each row of a matrix, (n,); None without any."""
+
+    def whole(self, matrix: Any) -> Any:
+        """The matrix that a matrix refers to as a part of it; None if it does not."""
+        return None
+
+    @abstractmethod
+    def features(self, matrix: Any) -> Array:
+        """The features of a matrix, (n, d), or a ValueError that says how to provide them."""
+
+    @abstractmethod
+    def check_features(self, matrix: Any, X: Array) -> None:
+        """Raise a ValueError if a matrix is known to hold other features than X."""
+
+    @abstractmethod
+    def tree_inputs(self, matrix: Any, rows: Array) -> Array | None:
+        """Some rows of a matrix as the host's trees read them, with NaN; None if the host does not return them.
+
+        A ValueError is raised if the scores are known not to be the sum of the trees of all rounds.
+        """
+
+    @abstractmethod
+    def start(self, loss: Loss, baseline: Array, matrices: Sequence[Any]) -> Any:
+        """What makes a training on matrices start from the baseline of a prepared loss: parameters, or a score."""
+
+    @abstractmethod
+    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
+        """A booster, a fitted estimator or the file of a model, with some rounds; by default up to the best."""
+
+    @abstractmethod
+    def rounds(self, booster: Any, changed: Sequence[bool]) -> list[Term | None]:
+        """The tree of each round of a booster up to its best, None for a round without one.
+
+        `changed` says for each round of the training but the last whether it has changed the scores.
+        """
+
+
+HOSTS = ("xgboost", "lightgbm")
+"""Packages with an adapter."""
+
+
+def host_of(part: Any, wanted: str) -> Host:
+    """The adapter of the package of an object's class, or a TypeError that says what is wanted."""
+    packages = {cls.__module__.partition(".")[0] for cls in type(part).__mro__}
+    for package in packages.intersection(HOSTS):
+        return adapter(package)
+    raise TypeError(f"{wanted}, got {part!r}")
+
+
+@cache
+def adapter(package: str) -> Host:
+    """The adapter of a package, which is imported here."""
+    host: Host = import_module(f"{__package__}.{package}_host").HOST
+    return host

@@ -1,0 +1,185 @@
+"""The adapter of LightGBM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lightgbm import Booster, Dataset, LGBMModel
+from sklearn.utils.validation import check_is_fitted
+
+from ..core import Link, Loss, Term
+from ..losses.links import BinaryLogitLink
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.typing import Array
+from .cosine_features import require_same_features
+from .cosine_training import assign_trees
+from .host import Host, HostModel
+from .lightgbm_model import TextModel, model_categories, parse_model, read_rounds
+from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
+
+BAGGING_OF_CLASSES = [
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+]
+CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
+"""Kinds of boosting that cosines do not support, and why."""
+
+
+class LightGBMHost(Host):
+    """LightGBM: ``Dataset``, ``Booster`` and ``LGBMModel``."""
+
+    name, slicing, metric_direction = "LightGBM", "subset", (False,)
+    unset_score, stores_start, unknown_objective = 0.0, False, "custom"
+    score_argument, continued = "raw_score", "init_model"
+    class_weights = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
+    objective_params = {
+        "alpha": ("quantile", "delta"),
+        "tweedie_variance_power": ("power",),
+        **dict.fromkeys(("fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid"), ()),
+        **dict.fromkeys(("lambdarank_truncation_level", "lambdarank_norm", "label_gain"), ()),
+        **dict.fromkeys(("lambdarank_position_bias_regularization", *BAGGING_OF_CLASSES), ()),
+    }
+    neutral_params = dict.fromkeys(BAGGING_OF_CLASSES, 1.0)
+    ranking_metrics = ("auc", "average_precision")
+
+    def labels(self, matrix: Dataset) -> Array | None:
+        return matrix.get_label()
+
+    def weights(self, matrix: Dataset) -> Array | None:
+        # get_weight() fails before the data are binned, which train() does with its parameters.
+        return matrix.weight if is_unbinned(matrix) else matrix.get_weight()
+
+    def queries(self, matrix: Dataset) -> Array | None:
+        whole = self.whole(matrix)
+        if whole is not None:
+            codes = self.queries(whole)
+            return None if codes is None else codes[matrix.used_indices]
+        sizes = matrix.group if is_unbinned(matrix) else matrix.get_group()
+        if sizes is None or not len(sizes):
+            return None
+        return np.repeat(np.arange(len(sizes)), np.asarray(sizes, dtype=np.int64))
+
+    def whole(self, matrix: Dataset) -> Dataset | None:
+        return None if matrix.used_indices is None else matrix.reference
+
+    def features(self, matrix: Dataset) -> Array:
+        if matrix.free_raw_data or isinstance(matrix.data, str):
+            raise ValueError(
+                "the Dataset does not return its features: construct it from an array with free_raw_data=False, "
+                "or pass them by attach(data, X) before training"
+            )
+        return dense(matrix.get_data())
+
+    def check_features(self, matrix: Dataset, X: Array) -> None:
+        # The features are unknown if they come from a file or were freed.
+        known = not isinstance(matrix.data, str | Path | list)
+        found = dense(matrix.data) if known else np.empty(0)
+        if found.ndim == 2:
+            (_, n_features) = np.shape(found)
+            require_same_features(n_features, found if found.dtype.kind in "biuf" else None, X)
+
+    def tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
+        for spelling in {"boosting", "boosting_type", "boost"} & {*(matrix.params or ())}:
+            # train() passes its parameters to a Dataset that was not constructed before.
+            require_unchanging_trees(matrix.params[spelling])
+        if matrix.free_raw_data or isinstance(matrix.data, str):
+            return None
+        found = dense(matrix.get_data())[rows]
+        # A table with non-numeric columns has dtype object.
+        return None if found.dtype.kind == "O" else found
+
+    def start(self, loss: Loss, baseline: Array, matrices: Sequence[Dataset]) -> Array:
+        for data in matrices:
+            require_constant_scores(data.init_score, len(baseline))
+        for data in matrices:
+            rows = np.tile(baseline, (len(data.get_label()), 1))
+            data.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
+        return baseline
+
+    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
+        booster = booster_of(model)
+        width = booster.num_model_per_iteration()
+        require("to_ensemble", "n_rounds", n_rounds, Integer(1, booster.num_trees() // width) | OPTIONAL)
+        text = parse_model(booster.model_to_string(num_iteration=n_rounds))
+        terms = tuple(read_rounds(text))
+        ensemble = Ensemble(np.zeros(width), terms, np.ones((len(terms), 2)))
+        names = booster.feature_name()
+        is_named = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
+        return HostModel(
+            booster,
+            ensemble,
+            text.header.get("objective", self.unknown_objective),
+            recorded_link(text),
+            booster.num_feature(),
+            np.array(names, dtype=object) if is_named else None,
+            partial(model_categories, text),
+            has_exact_names=not any("_" in name for name in names),
+            classes=getattr(model, "classes_", None),
+            averages="average_output" in text.header,
+        )
+
+    def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
+        model = booster.model_to_string()
+        text = parse_model(model)
+        for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
+            require_unchanging_trees(boosting if found else "gbdt")
+        best = booster.best_iteration if booster.best_iteration > 0 else None
+        return assign_trees(read_rounds(text), changed, best)
+
+
+HOST = LightGBMHost()
+
+
+def booster_of(model: Any, name: str = "model") -> Booster:
+    """The booster of a model of LightGBM or of the file of one, or a TypeError that names the parameter."""
+    if isinstance(model, str | os.PathLike):
+        return Booster(model_file=model)
+    if isinstance(model, LGBMModel):
+        check_is_fitted(model)
+        return model.booster_
+    if not isinstance(model, Booster):
+        raise TypeError(f"{name} must be a model of LightGBM or the path of its file, got {model!r}")
+    return model
+
+
+def recorded_link(text: TextModel) -> Link | None:
+    """The link of the objective that a model records; None if it was a callable."""
+    if text.squares:
+        return SignedSquareLink()
+    link = LIGHTGBM.get(text.objective)
+    return replace(link, slope=text.slope) if isinstance(link, BinaryLogitLink | OneVsRestLink) else link
+
+
+def is_unbinned(data: Dataset) -> bool:
+    """Whether a Dataset is not constructed yet."""
+    return data._handle is None
+
+
+def require_constant_scores(given: Any, n_outputs: int) -> None:
+    """Raise a ValueError if an ``init_score``, (n, C), or of n C numbers by columns, differs between rows."""
+    if given is None:
+        return
+    scores = np.asarray(given)
+    if (np.ptp(scores.reshape(n_outputs, -1) if scores.ndim == 1 else scores.T, axis=1) > 0.0).any():
+        raise ValueError(
+            "intercept: init_score of the data must be unset or constant, got one that differs by row"
+        )
+
+
+def require_unchanging_trees(boosting: str) -> None:
+    """Raise a ValueError unless the scores of a kind of boosting are the sum of the trees of all rounds."""
+    if boosting in CHANGING:
+        raise ValueError(
+            f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
+        )
+
+
+def dense(data: Any) -> Array:
+    """A table as an array, also if it is sparse."""
+    return np.asarray(data.toarray() if hasattr(data, "toarray") else data)

@@ -1,0 +1,227 @@
+"""Models of XGBoost and LightGBM as ensembles, as fitted estimators, and as starts of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..core import Learner, Loss
+from ..estimators.base import BaseRFFBoost
+from ..estimators.classifier import RFFBoostClassifier
+from ..estimators.init_model import InitModel
+from ..estimators.regressor import RFFBoostRegressor
+from ..inspection.importance import DeferredImportances
+from ..losses.registry import LOSSES
+from ..preprocessing.category_encoding import CategoryEncoding
+from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .host import HostModel, host_of
+from .prepared_losses import prepare_for_outputs
+from .score_conversion import ScoreConversion
+
+NO_MODEL = "model must be a Booster or a scikit-learn estimator of XGBoost or LightGBM"
+"""Error message for other objects than a model."""
+
+
+def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
+    """A host's model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
+
+    Parameters
+    ----------
+    model : xgboost.Booster, lightgbm.Booster or a fitted scikit-learn estimator of these
+        Of XGBoost any objective with a known link; gbtree or dart, with leaves of one or several outputs, or
+        gblinear, which is one term. Of LightGBM gbdt, dart or rf, also with linear leaves. For categorical splits
+        the ensemble acts on codes, as the hosts do on arrays.
+    n_rounds : int, optional
+        Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
+        of a Booster of XGBoost are left out, as its own predict uses all.
+
+    Returns
+    -------
+    Ensemble
+        Raw scores equal ``predict(output_margin=True)`` of XGBoost up to round-off, or ``predict(raw_score=True)``
+        of LightGBM, also for missing values (NaN). For LightGBM's random forest ("rf") they are the mean over its
+        trees, as in ``predict``, not their sum.
+
+    Raises
+    ------
+    ValueError
+        If the model has fewer rounds than asked for, an unknown objective, treats values other than NaN as missing
+        (XGBoost's ``missing``), or was trained with ``zero_as_missing`` of LightGBM.
+    TypeError
+        If it is no model of XGBoost or LightGBM.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
+    >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
+    True
+    """
+    return raw_ensemble(model, read_model(model, n_rounds))
+
+
+def read_model(model: Any, n_rounds: int | None = None) -> HostModel:
+    """A model of a host as :func:`to_ensemble` takes it, in the host's units."""
+    found = host_of(model, NO_MODEL).read(model, n_rounds)
+    used, total = len(found.ensemble), found.n_predicted
+    if n_rounds is None and total is not None and used < total:
+        warn_user(
+            f"{used} of {total} rounds of the Booster are used, up to the best of early stopping; its own predict "
+            f"uses all. Pass n_rounds={used} or n_rounds={total} to to_ensemble() or bind()"
+        )
+    return found
+
+
+def raw_ensemble(model: Any, found: HostModel) -> Ensemble:
+    """The ensemble of a model in raw scores of its loss, if it is an estimator with one of ours."""
+    conversion: ScoreConversion = (
+        model.score_conversion() if hasattr(model, "score_conversion") else ScoreConversion()
+    )
+    scaled = found.ensemble * (1.0 / conversion.slope)
+    return replace(scaled, baseline=scaled.baseline + conversion.offset)
+
+
+def bind(
+    booster: Any,
+    loss: str | Loss,
+    baseline: Any = None,
+    *,
+    n_rounds: int | None = None,
+    base_margin: bool = False,
+) -> BaseRFFBoost:
+    """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
+
+    Parameters
+    ----------
+    booster : xgboost.Booster or lightgbm.Booster
+        The trained booster.
+    loss : str or Loss
+        The loss that it was trained with, which files do not record. A UserWarning is issued if the booster
+        records an objective of the host with another link. The log loss of several labels is
+        ``MultilabelLogLoss()`` for LightGBM, whose booster does not say whether its scores are those of labels or
+        of classes.
+    baseline : ndarray of shape (C,)
+        For LightGBM the result of :func:`intercept`, which files do not record; 0 for each output if it was not
+        called. XGBoost's booster has its own.
+    n_rounds : int, optional
+        Rounds to take, as in :func:`to_ensemble`.
+    base_margin : bool, default=False
+        Whether it was trained with a ``base_margin``, or an ``init_score`` of each row, which files do not record.
+        Predictions then need the argument ``base_margin``; it takes the place of ``base_score``, as in XGBoost.
+
+    Returns
+    -------
+    RFFBoostClassifier or RFFBoostRegressor
+        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories,
+        or codes if the booster was trained on codes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the baseline is not finite numbers, one for each output, the loss is unknown, or the booster cannot be
+        read.
+    """
+    host, found = host_of(booster, NO_MODEL), read_model(booster, n_rounds)
+    ensemble, encoding = found.encoded(found.ensemble)
+    n_outputs = ensemble.n_outputs
+    loss = prepare_for_outputs(LOSSES.create(loss), n_outputs, found.n_targets)
+    if not host.stores_start:
+        ensemble = replace(ensemble, baseline=check_bound_baseline(baseline, n_outputs))
+    elif base_margin:
+        ensemble = replace(ensemble, baseline=np.zeros(n_outputs))
+    if found.objective != host.unknown_objective and found.link != loss.link:
+        warn_user(
+            f"bind: the booster records the objective {found.objective!r}, whose link differs from that of loss "
+            f"{loss!r}; predictions are right only if its scores are raw scores of the loss"
+        )
+    names = found.names if found.has_exact_names else None
+    return fitted(ensemble, loss, found.n_features, names=names, categories=encoding, base_margin=base_margin)
+
+
+def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
+    """The baseline of a booster, (C,), as float64, or a ValueError or TypeError."""
+    allowed = f"bind: baseline must be the result of intercept(), finite numbers of shape ({n_outputs},), or 0"
+    given = np.asarray(baseline, dtype=object)
+    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in given.ravel()):
+        raise TypeError(f"{allowed}, got {baseline!r}")
+    if given.shape not in {(), (n_outputs,)}:
+        raise ValueError(f"{allowed}, got shape {given.shape}")
+    start = given.astype(np.float64)
+    if not np.isfinite(start).all():
+        raise ValueError(f"{allowed}, got {baseline!r}")
+    return np.array(np.broadcast_to(start, n_outputs))
+
+
+def init_model(model: Any) -> InitModel:
+    """A host's model as an initial model; that of XGBoost has classes 0 .. K-1, that of a Booster none."""
+    found = read_model(model)
+    ensemble, encoding = found.encoded(raw_ensemble(model, found))
+    return InitModel(
+        ensemble,
+        model.loss_.link if hasattr(model, "loss_") else found.link,
+        found.n_features,
+        found.classes,
+        encoding,
+        names=found.names,
+        uses_base_margin=getattr(model, "uses_base_margin_", None),
+        description=repr(model),
+    )
+
+
+def fitted(
+    ensemble: Ensemble,
+    loss: Loss,
+    n_features: int,
+    learner: str | Learner = "tree",
+    names: Array | None = None,
+    categories: CategoryEncoding | None = None,
+    base_margin: bool = False,
+    importances: DeferredImportances | None = None,
+) -> BaseRFFBoost:
+    """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Raw scores, as `loss` understands them.
+    loss : Loss
+        Its link maps them to probabilities or means.
+    n_features : int
+        Columns of X.
+    learner : str or Learner, default="tree"
+        The learner of a later fit of the estimator.
+    names : ndarray of shape (n_features,), optional
+        Names of the columns.
+    categories : CategoryEncoding, optional
+        Categories of the columns, whose codes the ensemble takes; None if all are numbers.
+    base_margin : bool, default=False
+        Whether predictions need an offset, which is added to the raw scores.
+    importances : DeferredImportances, optional
+        Rows of the training for feature importances.
+
+    Returns
+    -------
+    RFFBoostClassifier or RFFBoostRegressor
+    """
+    cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
+    encoder = FeatureEncoder(cls.__name__)
+    # Whether there were missing values in training is not known here.
+    every = np.ones(n_features, dtype=bool)
+    has_scores = not lacks_scores(ensemble, np.zeros((1, n_features)), every)
+    columns = {"categories": categories, "missing_columns": every & has_scores}
+    encoder.__dict__.update(columns, n_features_in_=n_features)
+    if names is not None:
+        encoder.feature_names_in_ = names
+    model = cls.from_ensemble(ensemble, loss, encoder, learner)
+    model._importances = importances
+    if base_margin:
+        model.uses_base_margin_ = True
+    return model

@@ -1,0 +1,196 @@
+"""The adapter of XGBoost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
+from xgboost.core import XGBoostError
+
+from .._signals import defer_signals
+from ..core import Loss, Term
+from ..learners.trees.xgboost_model import count_outputs, model_categories, parse_model, read_rounds
+from ..losses.links import LogitLink
+from ..terms import LinearTrees
+from ..terms.ensemble import Ensemble
+from ..terms.linear_trees import linear_model
+from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.typing import Array
+from .cosine_features import require_no_missing, require_same_features
+from .host import Host, HostModel
+from .links import XGBOOST, link_of
+from .prepared_losses import has_score_for_each_class
+from .xgboost_base_score import base_score_of, initial_score
+
+LOSS = "rffboost_loss"
+"""The attribute of a booster that is the prepared loss that was minimised, as text."""
+CATEGORIES = (
+    "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
+    "one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, codes)"
+)
+"""Error message for categorical columns."""
+
+
+class XGBoostHost(Host):
+    """XGBoost: ``DMatrix``, ``Booster`` and ``XGBModel``."""
+
+    name, slicing, metric_direction = "XGBoost", "slice", ()
+    unset_score, stores_start, unknown_objective = 0.5, True, "reg:squarederror"
+    score_argument, continued = "output_margin", "xgb_model"
+    # max_delta_step is missing because trees read it too.
+    objective_params = {
+        "quantile_alpha": ("quantile",),
+        "huber_slope": ("delta",),
+        "tweedie_variance_power": ("power",),
+        **dict.fromkeys(("expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"), ()),
+        **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_bias_norm"), ()),
+        **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization"), ()),
+        **dict.fromkeys(("lambdarank_unbiased", "ndcg_exp_gain"), ()),
+    }
+    ranking_metrics = ("auc", "aucpr")
+
+    def labels(self, matrix: DMatrix) -> Array | None:
+        labels = matrix.get_label()
+        if len(labels):
+            return labels
+        bounds = [matrix.get_float_info(f"label_{side}_bound") for side in ("lower", "upper")]
+        return np.column_stack(bounds) if all(map(len, bounds)) else None
+
+    def weights(self, matrix: DMatrix) -> Array | None:
+        weight, codes = matrix.get_weight(), self.queries(matrix)
+        # A matrix of queries has a weight for each query.
+        return weight[codes] if codes is not None and len(weight) == codes[-1] + 1 else weight
+
+    def queries(self, matrix: DMatrix) -> Array | None:
+        sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
+        return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) else None
+
+    def features(self, matrix: DMatrix) -> Array:
+        if "c" in (matrix.feature_types or ()):
+            raise ValueError(CATEGORIES)
+        if isinstance(matrix, QuantileDMatrix):
+            raise ValueError(
+                "a QuantileDMatrix does not return its features: pass them by attach(matrix, X) before training, "
+                "or train on a DMatrix"
+            )
+        rows = matrix.get_data()
+        require_no_missing(matrix.num_row() * matrix.num_col() - rows.nnz)
+        return np.asarray(rows.toarray())
+
+    def check_features(self, matrix: DMatrix, X: Array) -> None:
+        if not matrix.get_categories().empty():
+            raise ValueError(CATEGORIES)
+        require_no_missing(matrix.num_row() * matrix.num_col() - matrix.num_nonmissing())
+        # A QuantileDMatrix has only the bins of its features.
+        found = None if isinstance(matrix, QuantileDMatrix) else self.tree_inputs(matrix, np.arange(len(X)))
+        require_same_features(matrix.num_col(), found, X)
+
+    def tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
+        try:
+            # A QuantileDMatrix cannot be sliced; its values are not the features, but take the same paths.
+            is_binned = isinstance(matrix, QuantileDMatrix)
+            entries = (matrix.get_data()[rows] if is_binned else matrix.slice(rows).get_data()).tocoo()
+        except XGBoostError:
+            # Such as one in external memory.
+            return None
+        found = np.full(entries.shape, np.nan)
+        found[entries.row, entries.col] = entries.data
+        return found
+
+    def start(self, loss: Loss, baseline: Array, matrices: Sequence[DMatrix]) -> dict[str, Any]:
+        start = base_score_of(baseline, self.unknown_objective)
+        params = {"base_score": start, "disable_default_eval_metric": True}
+        if has_score_for_each_class(loss, baseline):
+            return params | {"num_class": len(baseline), "objective": "multi:softprob"}
+        return params | ({"num_target": len(baseline)} if len(baseline) > 1 else {})
+
+    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
+        if isinstance(model, XGBModel) and not np.isnan(model.missing):
+            raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
+        booster = booster_of(model)
+        learner = parse_model(booster)
+        start, rounds = initial_score(learner), read_terms(learner)
+        if learner["gradient_booster"]["name"] == "gblinear":
+            # XGBoost adds the first of several initial scores to all.
+            start = np.full_like(start, start[0])
+        require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
+        terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
+        ensemble, objective = Ensemble(start, terms, np.ones((len(terms), 2))), learner["objective"]["name"]
+        require_equal(ensemble, booster)
+        link = link_of(XGBOOST, objective, self.name)
+        if objective == "binary:logistic" and ensemble.n_outputs > 1:
+            # One log-odds for each label.
+            link = LogitLink()
+        return HostModel(
+            booster,
+            ensemble,
+            objective,
+            None if callable(getattr(model, "objective", None)) else link,
+            booster.num_features(),
+            names_of(booster),
+            partial(model_categories, learner),
+            n_targets=int(learner["learner_model_param"]["num_target"]),
+            n_predicted=len(rounds) if model is booster else None,
+            loss_text=booster.attr(LOSS),
+        )
+
+    def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
+        found: list[Term | None] = list(read_rounds(parse_model(booster), kinds=("gbtree",)))
+        return found[: best_round(booster, len(found))]
+
+
+HOST = XGBoostHost()
+
+
+def booster_of(model: Any, name: str = "model") -> Booster:
+    """The booster of a model of XGBoost or of the file of one, or a TypeError that names the parameter."""
+    if isinstance(model, str | os.PathLike):
+        return Booster(model_file=model)
+    if isinstance(model, XGBModel):
+        check_is_fitted(model)
+        return model.get_booster()
+    if not isinstance(model, Booster):
+        raise TypeError(f"{name} must be a model of XGBoost or the path of its file, got {model!r}")
+    return model
+
+
+def read_terms(learner: dict[str, Any]) -> list[Term]:
+    """The rounds of a parsed model as terms; one for all rounds of a linear model, of which the sum is stored."""
+    if learner["gradient_booster"]["name"] != "gblinear":
+        return list(read_rounds(learner))
+    weights = np.asarray(learner["gradient_booster"]["model"]["weights"], dtype=np.float64)
+    by_feature = weights.reshape(-1, count_outputs(learner))
+    return [linear_model(by_feature[:-1].T, by_feature[-1])]
+
+
+def names_of(booster: Booster) -> Array | None:
+    """Names of the columns; None if there are none or only column indices."""
+    names = booster.feature_names
+    known = names is not None and any(name != str(j) for j, name in enumerate(names))
+    return np.array(names, dtype=object) if known else None
+
+
+def best_round(booster: Booster, n_rounds: int) -> int:
+    """Rounds up to the best after early stopping, else all."""
+    best = booster.attr("best_iteration")
+    return n_rounds if best is None else min(int(best) + 1, n_rounds)
+
+
+@defer_signals()
+def require_equal(ensemble: Ensemble, booster: Booster) -> None:
+    """Raise a ValueError unless XGBoost returns the same raw score for one row."""
+    linear = any(isinstance(term, LinearTrees) for term in ensemble.terms)
+    row = np.full((1, booster.num_features()), float(linear))
+    rounds = (0, 0) if linear else (0, len(ensemble))
+    wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
+    found = ensemble.raw(row)
+    # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.
+    added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
+    close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
+    if not (np.isfinite(found).all() and close):
+        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
