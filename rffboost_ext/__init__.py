@@ -13,6 +13,7 @@ from .estimators.classifier import RFFBoostClassifier
 from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
+from .estimators.learner_policies import LEARNER_POLICIES, LearnerPolicy
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
@@ -51,6 +52,7 @@ __all__ = [
     "DISTRIBUTIONS",
     "FIT_CRITERIA",
     "LEARNERS",
+    "LEARNER_POLICIES",
     "LOSSES",
     "OPTIMIZERS",
     "PLACEMENTS",
@@ -68,6 +70,7 @@ __all__ = [
     "Ensemble",
     "FitCriterion",
     "Learner",
+    "LearnerPolicy",
     "Link",
     "Loss",
     "Mixture",

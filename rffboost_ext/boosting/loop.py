@@ -171,7 +171,7 @@ def boost_rounds(
 def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tuple[Term, ...]:
     """The terms of a model that is to be replayed, or a ValueError."""
     if not learner.refits:
-        raise ValueError(f"boost: learner must have refits=True with replay, got {learner!r}")
+        raise ValueError(f"boost: learner must have a method refit with replay, got {learner!r}")
     if len(replay) < n_estimators:
         raise ValueError(f"boost: replay must have at least n_estimators={n_estimators} rounds, got {len(replay)}")
     return replay.terms

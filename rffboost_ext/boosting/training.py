@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Learner, Loss, Step
+from ..core import Loss
 from ..data.dataset import Dataset
 from ..learners.design import Design
 from ..preprocessing.feature_expansion import fit_scaling
@@ -18,69 +18,15 @@ from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, ScoreRecorder
 from .early_stopping.mean_loss import MeanLoss, least_error
 from .early_stopping.monitor import EarlyStopping
-from .early_stopping.patience import Patience, PatienceLimit
-from .early_stopping.training_condition import TrainingCondition
 from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
 from .loop import boost_rounds, initial_ensemble
+from .plan import Member, Model, Plan
 from .round_update import RoundFitter
 
 # Number of rounds trained on one sample of the rows.
 ROUNDS_PER_SAMPLE = 50
-
-
-@dataclass(frozen=True)
-class EarlyStoppedModel:
-    """A model trained with early stopping.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The ensemble with the best number of rounds, or with more.
-    scores : ndarray of shape (T + 1,)
-        The error on the held-out rows before the first and after every round.
-    raw : ndarray of shape (n, C)
-        The raw scores of the held-out rows by that ensemble.
-    floor : float, default=0.0
-        The least error possible on the held-out rows.
-    """
-
-    ensemble: Ensemble
-    scores: Array
-    raw: Array
-    floor: float = 0.0
-
-
-@dataclass(frozen=True)
-class Member:
-    """One kind of models in a fit.
-
-    Parameters
-    ----------
-    learner, step : Learner, Step
-        The parts; the learning rate is a part of the step.
-    patience_limit : PatienceLimit, optional
-        Limits to the patience of early stopping.
-    refits : bool, default=True
-        Whether a fit that refits does so with this model; otherwise it stays as early stopping left it.
-    condition : TrainingCondition, optional
-        What the results of other members must be for this one to be trained.
-    pool_size : int, optional
-        Size of the sample of far more rows, redrawn periodically; by default the learner's.
-    """
-
-    learner: Learner
-    step: Step
-    patience_limit: PatienceLimit | None = None
-    refits: bool = True
-    condition: TrainingCondition | None = None
-    pool_size: int | None = None
-
-    @property
-    def sample_size(self) -> int | None:
-        """Size of the sample of far more rows, redrawn periodically; None for all rows."""
-        return self.learner.pool_size if self.pool_size is None else self.pool_size
 
 
 @dataclass(frozen=True)
@@ -153,20 +99,23 @@ class Trainer:
         """
         columns = self.expansion, self.clipping
         scaling = fit_scaling(data.X, data.weight, *columns) if self.standardize else (None, None)
-        # The given scores are of all rows, those of a sample are not among them.
-        raw = None if self.samples_rows(len(data)) else init_raw
+        samples = self.member.samples_rows(len(data))
         state = FitState(
             self.baseline(data) if init is None else init,
-            raw,
+            # The given scores are of all rows, those of a sample are not among them.
+            None if samples else init_raw,
             self.learner_state,
             callbacks,
-            n_samples=None if self.samples_rows(len(data)) else len(data),
+            n_samples=None if samples else len(data),
             n_features=data.X.shape[1] if self.expansion is None else self.expansion.n_expanded,
         )
         self.recorder.resume(state)
         if self.evaluation is not None:
             state.history = self.evaluation.history(state.ensemble, validation)
-        chances = self._sampling_probabilities(data, state.ensemble.baseline)
+        chances = None
+        if samples and self.member.pool_size:
+            baseline = state.ensemble.baseline
+            chances = data.sampling_probabilities(self.loss, baseline, self.member.pool_size)
         try:
             while not state.finished:
                 self._advance(state, data, chances, scaling, n_estimators, replay)
@@ -181,16 +130,15 @@ class Trainer:
         self,
         data: Dataset,
         validation: Dataset,
-        n_estimators: int,
-        patience: Patience,
-        tol: float,
+        plan: Plan,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
         extra_rounds: float = 1.0,
-    ) -> EarlyStoppedModel:
+    ) -> Model:
         """Boost while the error on `validation` falls; keep `extra_rounds` times the best number of rounds."""
+        assert plan.patience is not None
         before = self.baseline(data) if init is None else init
-        limit = self.member.patience_limit
+        patience, tol, limit = plan.patience, plan.tol, self.member.patience_limit
         if limit is not None:
             patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
         error = MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
@@ -199,41 +147,23 @@ class Trainer:
         monitor = EarlyStopping(validation, error, raw, patience, tol, floor)
         done = 0 if init is None else len(init)
 
-        def result(ensemble: Ensemble) -> EarlyStoppedModel:
+        def result(ensemble: Ensemble) -> Model:
             best = done + monitor.best_round_
             length = min(max(1, done + round(extra_rounds * monitor.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(monitor.scores_)
             self.recorder.keep_result(model, scores)
-            return EarlyStoppedModel(model, scores, monitor.raw_after(model.rounds[best:]), floor)
+            return Model(model, scores, monitor.raw_after(model.rounds[best:]), floor)
 
         try:
-            return result(self.fit(data, n_estimators, [*callbacks, monitor], before, validation=validation))
+            return result(self.fit(data, plan.n_estimators, [*callbacks, monitor], before, validation=validation))
         except Interrupted as stop:
             result(stop.ensemble)
             raise
 
-    def replays(self, data: Dataset) -> bool:
-        """Whether a refit on these rows replays the rounds of a model."""
-        return self.member.learner.replays(Design(data.X, expansion=self.expansion))
-
-    def samples_rows(self, n_samples: int) -> bool:
-        """Whether a fit on so many rows sees a sample at a time."""
-        size = self.member.sample_size
-        return size is not None and n_samples > 2 * size
-
-    def _sampling_probabilities(self, data: Dataset, baseline: Array) -> Array | None:
-        """The probabilities (n,) by which rows are drawn; None if all rows are used at once."""
-        size = self.member.sample_size
-        return (
-            data.sampling_probabilities(self.loss, baseline, size)
-            if size and self.samples_rows(len(data))
-            else None
-        )
-
     def _sample(self, data: Dataset, chances: Array, index: int) -> Dataset:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
-        assert self.member.sample_size is not None
-        return data.sample(rng, chances, self.member.sample_size)
+        assert self.member.pool_size is not None
+        return data.sample(rng, chances, self.member.pool_size)
 
     def _advance(
         self,

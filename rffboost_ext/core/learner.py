@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from ..utils.typing import DesignLike
 from .round import Fitted, Round
 from .spec import Spec
 from .term import Term
@@ -24,14 +23,6 @@ class Learner(Spec, ABC):
     """Whether outputs of terms are within [-1, 1]."""
     multi_output: ClassVar[bool] = False
     """Whether a term can have several outputs."""
-    stops_early: ClassVar[bool] = False
-    """Whether estimators use early stopping by default."""
-    pool_size: ClassVar[int | None] = None
-    """Size of the sample, redrawn periodically, for fits on far more rows; None for all rows."""
-    refits: ClassVar[bool] = False
-    """Whether a term can be fitted again to other rows, by :meth:`refit`."""
-    supports_log_transform: bool = False
-    """Whether features may be log-transformed: all terms are unclipped cosines, or trees of ``original``."""
 
     @property
     def active_constraints(self) -> tuple[str, ...]:
@@ -42,12 +33,9 @@ class Learner(Spec, ABC):
         return ()
 
     @property
-    def alternatives(self) -> tuple[Learner, ...]:
-        """Learners that estimators with early stopping try for 50 rounds, to train the best on held-out rows.
-
-        By default the learner itself alone.
-        """
-        return (self,)
+    def refits(self) -> bool:
+        """Whether a term can be fitted again to other rows: whether the class has a method :meth:`refit`."""
+        return type(self).refit is not Learner.refit
 
     @abstractmethod
     def fit(self, round: Round) -> Fitted:
@@ -60,23 +48,7 @@ class Learner(Spec, ABC):
     def refit(self, term: Term, round: Round) -> Fitted:
         """The term for this round that has the structure of `term`, which was fitted to other rows.
 
-        The result is a term or a pair, as that of :meth:`fit`.
-        Of trees, for example, the splits stay and the leaves are fitted again. A refit of an estimator with one
-        held-out part replays the rounds by this method if ``refits`` is true.
+        The result is a term or a pair, as that of :meth:`fit`. Of trees, for example, the splits stay and the
+        leaves are fitted again. A refit of an estimator with one held-out part replays the rounds by this method.
         """
         raise NotImplementedError(f"{type(self).__name__}.refit")
-
-    def replays(self, design: DesignLike) -> bool:
-        """Whether a refit on such features replays rounds; otherwise it trains new ones.
-
-        By default ``refits``. It is False where structures depend on the targets of rows that a term is not fitted
-        to, since :meth:`refit` does not know which rows these were.
-        """
-        return self.refits
-
-    def merges_rows(self, n_samples: int) -> bool:
-        """Whether duplicate rows are merged, with summed weights, before a fit on `n_samples` rows.
-
-        For learners that amplify rounding errors: a row of weight 2 and two equal rows then give the same bits.
-        """
-        return False

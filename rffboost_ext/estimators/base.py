@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -12,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.callbacks import ScoreRecorder, closing_callbacks
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
-from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.parts import Parts
+from ..boosting.plan import Plan, Result, Start, key_of
+from ..boosting.run import run
 from ..boosting.training import Trainer
 from ..core import Loss
 from ..core.spec import full_repr
@@ -31,16 +33,23 @@ from ..preprocessing.base_margin import encode_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
-from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from .composition import compose
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
-from .init_model import InitModel, compatible_ensemble, read_init_model, require_same_margin
+from .init_model import (
+    InitModel,
+    compatible_ensemble,
+    read_init_model,
+    require_room,
+    require_same_fit,
+    require_same_margin,
+    require_same_outputs,
+)
+from .learner_policies import policy_of
 from .parameters import BoosterParameters
 from .planning import min_distinct_rows, plan_fit, uses_early_stopping
-from .warm_start import WarmStart, key_of, require_room, require_same_fit, require_same_outputs
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
@@ -87,20 +96,21 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         given_loss = full_repr(parts.loss)
         parts = self._prepare(parts, data, targets)
         warn_if_light(data.weight)
-        start, n_initial = self._start(init, parts.loss, data, targets)
+        start = replace(self._start_from(init, parts.loss, data, targets), loss=given_loss)
         name = self.default_loss if is_auto(self.loss) else self.loss
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
         data = data.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
-        if uses_early_stopping(self, parts.learner, evaluation.monitored, data):
+        stops = uses_early_stopping(self, parts.learner, evaluation.monitored, data)
+        if stops:
             data = merge_copies(data, min_distinct_rows(self.n_folds))
             evaluation = evaluation.without_training_rows(owner, data)
-        plan = plan_fit(self, parts, data, evaluation.monitored, start, n_initial)
-        require_room(owner, start, self.n_estimators, plan.n_estimators)
-        if plan.stopping is None and not data.is_coupled and parts.learner.merges_rows(len(data)):
+        elif not data.is_coupled and len(data) <= policy_of(parts.learner).max_merged_rows(parts.learner):
             data = merge_duplicates(data)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(data.X, data.weight)
-        self._train(plan, parts, data, evaluation, start, WarmStart(loss=given_loss, n_initial=n_initial))
+        plan = plan_fit(self, parts, data, evaluation.monitored, stops, start)
+        require_room(owner, start.ensemble, self.n_estimators, plan.n_estimators)
+        self._train(plan, parts, data, evaluation, start)
         self._after_training(data)
         return self
 
@@ -138,7 +148,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
         """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
-        if self._is_warm_start() and full_repr(parts.loss) == self._warm_start.loss:
+        if self._is_warm_start() and full_repr(parts.loss) == self._start.loss:
             parts = replace(parts, loss=self.loss_)
         if self._is_warm_start():
             n_scores = count_scores(parts.loss, data.y, targets.n_classes)
@@ -159,37 +169,26 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             )
         return read_init_model(init_model)
 
-    def _start(
-        self, init: InitModel | None, loss: Loss, data: Dataset, targets: TargetEncoder
-    ) -> tuple[Ensemble | None, int]:
-        """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
+    def _start_from(self, init: InitModel | None, loss: Loss, data: Dataset, targets: TargetEncoder) -> Start:
+        """What the fit starts from: an initial model, the previous fit, or nothing."""
         if init is not None:
             n_outputs = np.size(constant_scores(loss, data.observations))
             ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
             if init.uses_base_margin is not None:
                 require_same_margin(init.uses_base_margin, data.offset is not None)
             self.encoder_.require_scores(ensemble, data.X)
-            return ensemble, len(ensemble)
+            return Start(ensemble, n_initial=len(ensemble))
         if not self._is_warm_start():
-            return None, 0
+            return Start()
         require_same_fit(type(self).__name__, loss, self.loss_)
-        return self.ensemble_, self._warm_start.n_initial
+        return replace(self._start, ensemble=self.ensemble_, learner_state=deepcopy(self._start.learner_state))
 
-    def _train(
-        self,
-        plan: FitPlan,
-        parts: Parts,
-        data: Dataset,
-        evaluation: Evaluation,
-        init: Ensemble | None,
-        state: WarmStart,
-    ) -> None:
+    def _train(self, plan: Plan, parts: Parts, data: Dataset, evaluation: Evaluation, start: Start) -> None:
         """Do what the plan says, and store the result."""
-        recorder = recorder_for(self, data, evaluation.sets or None, init)
+        recorder = recorder_for(self, data, evaluation.sets or None, start.ensemble)
         split_seed, seed = recorder.seeds(self._seeds())
-        previous = self._warm_start if self._is_warm_start() else WarmStart()
-        learner_state, scores = previous.copied_learner_state(), ScoreRecorder(previous.training_scores(data))
-        keeps_state = bool(self.warm_start) and plan.stopping is None
+        scores = ScoreRecorder(start.training_scores(data))
+        keeps_state = bool(self.warm_start) and plan.patience is None
         with (
             use_threads(self.n_jobs) as n_jobs,
             announcing_compilation(self.verbose),
@@ -202,28 +201,29 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
                 seed=seed,
                 n_jobs=n_jobs,
                 precision=self.precision,
-                learner_state=learner_state,
+                learner_state=start.learner_state,
                 recorder=recorder,
                 evaluation=evaluation,
                 expansion=self.encoder_.expansion,
                 clipping=clip_features(self, parts, data, seed),
             )
-            evaluation.require_computable(trainer.baseline(data) if init is None else init)
+            if evaluation.sets:
+                evaluation.require_computable(trainer.baseline(data) if start.ensemble is None else start.ensemble)
             callbacks = combined_callbacks(self.callbacks, self.verbose)
             callbacks += [scores] if keeps_state else []
-            result = plan.fit(trainer, data, evaluation.monitored, split_seed, callbacks, init, scores.raw)
-            result = result.evaluated(evaluation)
+            start = replace(start, seed=seed, raw=scores.raw)
+            result = run(plan, trainer, data, start, evaluation, split_seed, callbacks)
+        self._store(result, plan)
+        self.loss_, self._start = parts.loss, start.without_state()
         if keeps_state:
             raw = None if result.interrupt else scores.raw
-            state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
-        self._store_result(result, plan)
-        self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
+            self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(data))
         self._forget(["uses_base_margin_"])
         if data.offset is not None:
             self.uses_base_margin_ = True
         self._importances = defer_importances(data, seed, parts.loss)
 
-    def _store_result(self, result: FitResult, plan: FitPlan) -> None:
+    def _store(self, result: Result, plan: Plan) -> None:
         """Set the attributes of this fit, and remove those of an earlier one."""
         self._forget([*OF_EVALUATION, *OF_EARLY_STOPPING])
         self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
@@ -241,7 +241,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""
         random = check_random_state(self.random_state)
         split, rounds = (int(random.randint(2**31 - 1)) for _ in range(2))
-        return split, self._warm_start.seed if self._is_warm_start() else rounds
+        return split, self._start.seed if self._is_warm_start() else rounds
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -55,10 +55,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         ``init_model`` or a warm start; with an ``eval_metric`` at most as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
-        rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with ``refits``, such as
-        "symmetric_tree" without categories of more than four levels, replays the rounds of a single model: splits
-        stay, leaves are fitted to all rows. "auto" refits if n_folds is 1 and there are fewer than 10,000 rows,
-        with more than 3,000 rows all models of a stack but the cosines alone.
+        rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with a method
+        ``refit``, such as "symmetric_tree" without categories of more than four levels, replays the rounds of a
+        single model: splits stay, leaves are fitted to all rows. "auto" refits if n_folds is 1 and there are
+        fewer than 10,000 rows, with more than 3,000 rows all models of a stack but the cosines alone.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks the default learner with kernel machines ("rff_ridge" and, for up to four
         classes that are nearly separable, "rff_irls") up to 3,000 rows, with cosines alone ("rff_newton") from

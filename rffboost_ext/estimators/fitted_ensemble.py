@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..boosting.plan import Start
 from ..core import Learner, Loss
 from ..inspection.importance import DeferredImportances
 from ..preprocessing.base_margin import check_base_margin, require_base_margin
@@ -17,7 +18,6 @@ from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
-from .warm_start import WarmStart
 
 E = TypeVar("E", bound="FittedEnsembleMixin")
 
@@ -34,7 +34,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     n_features_in_: int
     n_jobs: int | None
     loss_: Loss
-    _warm_start: WarmStart = WarmStart()
+    _start: Start = Start()
     _importances: Array | DeferredImportances | None = None
     uses_base_margin_: bool = False
     """Whether the model was fitted with ``base_margin``, an offset, which predictions then need."""
@@ -77,7 +77,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         copied = copy_with_own_parts(self)
         copied.ensemble_, copied._importances = ensemble, importances
         copied.encoder_ = encoder or self.encoder_
-        copied._warm_start = WarmStart(self._warm_start.seed, self._warm_start.loss, self._warm_start.n_initial)
+        copied._start = self._start.without_state()
         copied._forget(("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING))
         return copied
 
@@ -87,7 +87,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     @property
     def n_initial_rounds_(self) -> int:
         """Rounds of the model that the fit continued from with ``init_model``, 0 without."""
-        return self._warm_start.n_initial
+        return self._start.n_initial
 
     def raw_scores(self, X: Any, base_margin: Any = None) -> Array:
         """The scores before the link, (n, C), the offset included.

@@ -14,6 +14,7 @@ from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
 from ..terms import ClipAndLog
 from ..utils.param_validation import is_auto
+from .learner_policies import policy_of
 
 
 def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:
@@ -23,7 +24,7 @@ def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> Cli
         only_imputes = expansion is not None and expansion.only_imputes_means
         return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
     clipping = fit_clipping(data.X, expansion)
-    if parts.learner.supports_log_transform and is_auto(estimator.standardize):
+    if policy_of(parts.learner).allows_log(parts.learner) and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
     return clipping
 

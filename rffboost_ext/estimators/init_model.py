@@ -1,4 +1,4 @@
-"""The model that a fit continues from."""
+"""The model that a fit continues from: one that the user gives, or that of the previous fit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Link, Loss
+from ..core.spec import full_repr
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import with_underscores
@@ -142,4 +143,31 @@ def require_same_margin(given: bool, wanted: bool) -> None:
         raise ValueError(
             f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
             f"is taken as scores before the offset"
+        )
+
+
+def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:
+    """Raise a ValueError if a warm start would continue with another loss."""
+    if full_repr(loss) != full_repr(previous):
+        raise ValueError(
+            f"{owner}: loss must be that of the previous fit, {previous!r}, when warm_start is set, got {loss!r}"
+        )
+
+
+def require_same_outputs(owner: str, n_scores: int, ensemble: Ensemble) -> None:
+    """Raise a ValueError if a target does not make the scores of the fit that a warm start continues."""
+    if n_scores != ensemble.n_outputs:
+        raise ValueError(
+            f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit when warm_start is "
+            f"set, got {n_scores}"
+        )
+
+
+def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
+    """Raise a ValueError if the model to continue from has more rounds than requested."""
+    if init is not None and len(init) > n_rounds:
+        given = n_estimators or f"None, for {n_rounds}"
+        raise ValueError(
+            f"{owner}: n_estimators must be at least the {len(init)} rounds already fitted when warm_start is set "
+            f"(all models of a fit with early stopping counted), got {given}"
         )

@@ -11,15 +11,13 @@ import numpy as np
 
 from ..boosting.early_stopping.patience import Patience, PatienceLimit
 from ..boosting.early_stopping.validation_split import FEW, default_n_folds
-from ..boosting.fit_plan import FitPlan, StoppingPlan
 from ..boosting.parts import Parts
+from ..boosting.plan import Member, Plan, Start
 from ..boosting.steps import Shrunk
-from ..boosting.training import Member
-from ..core import Learner, Step
+from ..core import Learner
 from ..data.copies import MIN_DISTINCT
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
-from ..learners.base import POOL_SIZE
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -34,61 +32,57 @@ from .defaults import (
     table_row,
     with_more_frequencies,
 )
+from .learner_policies import IRLS_LIMIT, POOL_SIZE, alternatives, policy_of
 
-# Kernel machines take few full steps, so their patience is short. On few rows the error of reweighted least
-# squares would fall for thousands of rounds, as scores of separable classes grow.
-RIDGE_LIMIT, IRLS_LIMIT = PatienceLimit(6, 1e-3), PatienceLimit(3, 1e-3)
+# Kernel machines take few full steps, so their patience is short.
+RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 # On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
 TREES_LIMIT = PatienceLimit(25, 2e-4)
 
 
 def plan_fit(
-    estimator: Any,
-    parts: Parts,
-    data: Dataset,
-    validation: Dataset | None = None,
-    init: Ensemble | None = None,
-    n_initial: int = 0,
-) -> FitPlan:
+    estimator: Any, parts: Parts, rows: Dataset, validation: Dataset | None, stops: bool, start: Start
+) -> Plan:
     """What a fit of an estimator trains.
 
     Parameters
     ----------
     estimator : RFFBoostClassifier or RFFBoostRegressor
-        Its parameters.
+        Its parameters, and its fitted encoder of features.
     parts : Parts
-        Loss, learner and step, prepared for the data.
-    data : Dataset
+        Loss, learner and step, prepared for the rows.
+    rows : Dataset
         All rows.
-    validation : Dataset, optional
+    validation : Dataset or None
         The user's rows for early stopping.
-    init : Ensemble, optional
-        The model to continue from.
-    n_initial : int, default=0
-        Its rounds that come on top of ``n_estimators``.
-
-    Raises
-    ------
-    ValueError
-        If early stopping does not go with the parameters or the number of rows.
+    stops : bool
+        Whether it uses early stopping.
+    start : Start
+        What it continues from.
     """
-    stops = uses_early_stopping(estimator, parts.learner, validation, data)
-    row = choose(estimator, data, validation, init) if stops else TrainingDefaults(0.1, 40)
+    row = choose(estimator, rows, validation, start.ensemble) if stops else TrainingDefaults(0.1, 40)
     rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
-    n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + n_initial
+    n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + start.n_initial
+    expansion = estimator.encoder_.expansion
 
-    def shrink(step: Step) -> Shrunk:
-        return Shrunk(step, rate, n_initial)
+    def member(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
+        step = Shrunk(parts.with_learner(learner).step, rate, start.n_initial)
+        policy = policy_of(learner)
+        known: dict[str, Any] = {
+            "pool_size": policy.pool_size,
+            "replays": learner.refits and policy.replays(expansion),
+        }
+        return Member(learner, step, limit, **known | options)
 
-    if stops and stacks(estimator, init):
-        trained = members(estimator, parts, row, shrink, data)
-        return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init))
-    is_limited = isinstance(parts.learner, RFFIRLS) and is_auto(estimator.n_iter_no_change)
-    limit, step = IRLS_LIMIT if is_limited else None, shrink(parts.step)
-    if not stops:
-        return FitPlan([Member(parts.learner, step, limit)], rate, n_estimators)
-    trained = [Member(learner, step, limit) for learner in parts.learner.alternatives]
-    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init), races=True)
+    stacked = stops and stacks(estimator, start.ensemble)
+    if stacked:
+        trained = members(estimator, parts, row, member, rows)
+    else:
+        limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
+        several = alternatives(parts.learner) if stops else (parts.learner,)
+        trained = [member(learner, limit) for learner in several]
+    plan = Plan(trained, rate, n_estimators, races=not stacked)
+    return stopping_plan(plan, estimator, rows, row, start.ensemble) if stops else plan
 
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
@@ -108,25 +102,21 @@ def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ense
 
 
 def members(
-    estimator: Any, parts: Parts, row: TrainingDefaults, shrink: Callable[[Step], Step], data: Dataset
+    estimator: Any, parts: Parts, row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
 ) -> list[Member]:
     """The members of a stack: the mixture or the given learner, kernel machines, cosines and trees alone."""
-
-    def further(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
-        return Member(learner, shrink(parts.with_learner(learner).step), limit, **options)
-
     mixed, alone = (RFFNewton(relative_rate=rate, **row.cosines) for rate in row.relative_rates)
     first = Mixture(mixed) if is_auto(estimator.learner) else parts.learner
-    stack = [Member(learner, shrink(parts.step)) for learner in first.alternatives]
+    stack = [member(learner) for learner in alternatives(first)]
     if row.kernel is not None:
-        stack.append(further(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
+        stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
-        stack.append(further(alone, refits=len(data) <= FEW or not is_auto(estimator.refit)))
+        stack.append(member(alone, refits=len(rows) <= FEW or not is_auto(estimator.refit)))
     # In rankings the mixture has such trees already.
-    if row.symmetric_trees and is_auto(estimator.learner) and data.rows != "groups":
-        stack.append(further(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
+    if row.symmetric_trees and is_auto(estimator.learner) and rows.rows != "groups":
+        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
-        stack.append(further(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
+        stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     return stack
 
 
@@ -136,7 +126,7 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
     stops = bool(given.early_stopping)
     if is_auto(given.early_stopping):
         asked = given.quality == "high" or not (is_auto(given.n_folds) and is_auto(given.n_iter_no_change))
-        stops = validation is not None or ((learner.stops_early or asked) and not given.warm_start)
+        stops = validation is not None or ((policy_of(learner).stops_early or asked) and not given.warm_start)
         # A single query, for example, is not divided.
         stops &= validation is not None or not data.is_coupled or data.n_groups > 1
     if stops and given.quality == "high" and learner.active_constraints:
@@ -187,19 +177,25 @@ def stacks(estimator: Any, init: Ensemble | None) -> bool:
     return not single or estimator.quality == "high"
 
 
-def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: Ensemble | None) -> StoppingPlan:
-    """Folds, refit and patience."""
-    n_samples = len(data)
+def stopping_plan(plan: Plan, estimator: Any, rows: Dataset, row: TrainingDefaults, init: Ensemble | None) -> Plan:
+    """The plan with folds, refit and patience."""
+    n_samples = len(rows)
     # A validation set of few groups says little, however many rows they have.
-    n_units = data.n_groups if data.rows == "groups" else n_samples
+    n_units = rows.n_groups if rows.rows == "groups" else n_samples
     by_units = default_n_folds(n_units, stacks(estimator, init), estimator.quality == "high")
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
-    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
+    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, rows.y), rows.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
-    refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
-    n_classes = int(data.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
-    waits = patience(estimator, n_samples, row, n_classes)
-    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, row.n_repeats)
+    n_classes = int(rows.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
+    return replace(
+        plan,
+        patience=patience(estimator, n_samples, row, n_classes),
+        tol=estimator.tol,
+        n_folds=n_folds,
+        validation_fraction=estimator.validation_fraction,
+        refit=n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit),
+        n_repeats=row.n_repeats,
+    )
 
 
 def max_folds(estimator: Any, y: Array) -> int:

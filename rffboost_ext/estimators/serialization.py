@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..boosting.plan import Start
 from ..core import Loss
 from ..inspection.importance import DeferredImportances
 from ..learners.stored_state import check_learner_state
@@ -27,7 +28,6 @@ from .quantile import RFFBoostQuantileRegressor
 from .ranker import RFFBoostRanker
 from .regressor import RFFBoostRegressor
 from .survival import RFFBoostSurvival
-from .warm_start import WarmStart
 
 ENCODER = "n_features_in_", "feature_names_in_", "categories", "missing_columns", "imputes_missing", "expansion"
 """The fitted attributes of an encoder."""
@@ -99,7 +99,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     expansion = built.encoder_.expansion
     n_features = built.n_features_in_ if expansion is None else expansion.n_expanded
     built.ensemble_.check(built.n_features_in_)
-    check_learner_state(built._warm_start.learner_state, n_features, built.ensemble_.n_outputs)
+    check_learner_state(built._start.learner_state, n_features, built.ensemble_.n_outputs)
     return built
 
 
@@ -186,7 +186,7 @@ def built_encoder(state: dict[str, Any]) -> FeatureEncoder:
 
 
 storable("FeatureEncoder", encoder_state, built_encoder)(FeatureEncoder)
-storable("WarmStart")(WarmStart)
+storable("Start")(Start)
 storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core import Learner, Round, Term
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
 from ..utils.typing import Array
-from .base import SecondOrderLearner
 from .registry import LEARNERS
 from .subsampling import relative_gain, sample_rows, update_average
 from .trees.learner import Tree
@@ -28,7 +26,7 @@ GROUPED = (SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5),)
 
 
 @LEARNERS.register("mixture")
-class Mixture(SecondOrderLearner):
+class Mixture(Learner):
     r"""Fits one of two learners in each round, drawn by their recent gains.
 
     The term of a round is fitted to a sample of the rows. Its score on the other rows is
@@ -62,6 +60,8 @@ class Mixture(SecondOrderLearner):
         Number of initial rounds that alternate.
     """
 
+    step = "unit"
+    multi_output = True
     constraints = {
         "subsample": POSITIVE_FRACTION,
         "memory": FRACTION,
@@ -104,18 +104,6 @@ class Mixture(SecondOrderLearner):
                     f"Mixture: {name} of {role} hold only if all rounds satisfy them, but {other}, "
                     f"{getattr(self, other)!r}, do not; use learner='tree' without quality='high' instead"
                 )
-
-    @property
-    def supports_log_transform(self) -> bool:  # type: ignore[override]
-        """Whether the cosines support it, and the other learner is a :class:`Tree`."""
-        is_tree = isinstance(self.trees, Tree) or self.trees in ("auto", "tree")
-        return is_tree and LEARNERS.make(self.cosines).supports_log_transform
-
-    @property
-    def alternatives(self) -> tuple[Learner, ...]:
-        """A mixture with each of the alternatives of the trees."""
-        trees = () if is_auto(self.trees) else LEARNERS.make(self.trees).alternatives
-        return tuple(clone(self).set_params(trees=one) for one in trees) if len(trees) > 1 else (self,)
 
     @property
     def active_constraints(self) -> tuple[str, ...]:

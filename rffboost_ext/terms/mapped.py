@@ -55,8 +55,8 @@ class FeatureMap(PickledByFields):
         """The function ``x -> term(self(x))``; a TypeError if features are log-transformed."""
         if self.clipping is not None and self.clipping.log_scale is not None:
             raise TypeError(
-                f"a {type(term).__name__} does not support log-transformed features: its learner must have "
-                f"supports_log_transform=False, or the estimator standardize=True"
+                f"a {type(term).__name__} does not support log-transformed features: the policy of its "
+                f"learner must not allow them, or the estimator needs standardize=True"
             )
         return term if self.expansion is None and self.scale is None else Mapped(term, self.without_clipping)
 

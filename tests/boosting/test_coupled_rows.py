@@ -7,11 +7,13 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import (
+    LEARNER_POLICIES,
     LEARNERS,
     LOSSES,
     Checkpoint,
     ConformalRegressor,
     Design,
+    LearnerPolicy,
     Mixture,
     RFFBoostRanker,
     RFFBoostRegressor,
@@ -48,7 +50,8 @@ def forgotten_calls():
 class Pooled(RFFNewton):
     """Sees few rows at a time."""
 
-    pool_size = 25
+
+LEARNER_POLICIES[Pooled] = LearnerPolicy(pool_size=25)
 
 
 def fitted(kind, model, **params):

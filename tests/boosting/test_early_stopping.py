@@ -16,14 +16,17 @@ from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
 from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
+from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Member, Trainer
+from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose
-from rffboost_ext.estimators.planning import max_folds, plan_fit, uses_early_stopping
+from rffboost_ext.estimators.planning import max_folds, uses_early_stopping
 from rffboost_ext.inspection.history_display import best_round
+
+from ..plans import planned
 
 
 def waited(scores: list[float], patience: Patience) -> int | None:
@@ -91,7 +94,7 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
     member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3))
     trainer = Trainer(LOSSES.create("log_loss"), member, True, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
-    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4, extra_rounds=beyond)
+    run = trainer.fit_stopping(kept, out, Plan([member], 0.3, 100, Patience(10), 1e-4), extra_rounds=beyond)
     assert 1 < len(run.ensemble) < 100
     np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
     loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
@@ -107,8 +110,7 @@ def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
 
 def patience(model, n: int, n_classes: int = 2) -> Patience:
     """The patience of a fit on so many rows."""
-    data = Dataset(np.zeros((n, 3)), (np.arange(n) % float(n_classes))[:, None], np.ones(n))
-    return plan_fit(model, compose(model), data).stopping.patience
+    return planned(model, n, n_classes=n_classes).patience
 
 
 @pytest.mark.parametrize("n", [1_000, 100_000])
@@ -201,8 +203,7 @@ def test_a_metric_has_at_least_two_folds() -> None:
 
 def test_each_member_has_a_step_that_suits_it() -> None:
     model = RFFBoostClassifier(learner="rff_1", quality="high", loss="huber")
-    data = Dataset(np.zeros((100, 3)), (np.arange(100) % 2.0)[:, None], np.ones(100))
-    plan = plan_fit(model, compose(model), data)
+    plan = planned(model, 100)
     kinds = [type(member.step.step).__name__ for member in plan.members]
     assert kinds[0] == "LineSearch"
     assert kinds[1:]
@@ -230,7 +231,7 @@ def test_limits_apply_to_patience_and_tolerance() -> None:
         (PatienceLimit(20, 1e-2), 9, 1e-2),
     ):
         limited = replace(trainer, member=replace(member, patience_limit=limit))
-        run = limited.fit_stopping(kept, out, 400, Patience(9, 0.2), 1e-6)
+        run = limited.fit_stopping(kept, out, Plan([member], 0.1, 400, Patience(9, 0.2), 1e-6))
         best = best_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
         assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if limit is None else wait)

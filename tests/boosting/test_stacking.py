@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from rffboost_ext import LOSSES, Cosines, Ensemble, RFFBoostDistribution, RFFBoostRegressor
-from rffboost_ext.boosting import fit_plan
+from rffboost_ext.boosting import run
 from rffboost_ext.boosting.early_stopping import stacking as stopping
 from rffboost_ext.boosting.early_stopping.stacking import MIN_WEIGHT, simplex_weights
 from rffboost_ext.core import Observations
@@ -87,7 +87,7 @@ def test_a_stack_of_distributions_is_the_sum_of_its_weighted_scores() -> None:
         return weighted_sum(ensembles, weight)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fit_plan, "weighted_sum", keep)
+        patch.setattr(run, "weighted_sum", keep)
         model = RFFBoostDistribution(n_estimators=20, random_state=0).fit(X, y)
     (ensembles, weight), Z = captured[0], model.encoder_.transform(X)
     assert model.learner_weights_.shape == (len(model.learners_), 2)

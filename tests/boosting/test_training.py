@@ -12,8 +12,9 @@ from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.evaluation import Evaluation
 from rffboost_ext.boosting.metrics import EvaluationMetric
+from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Member, Trainer
+from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 
 N = 150
@@ -49,9 +50,8 @@ def test_models_of_a_fit_have_seeds_of_their_own() -> None:
 @pytest.mark.parametrize("beyond", [1.0, 1.25])
 def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: float) -> None:
     init = trainer("rff_newton", 0.02).fit(KEPT, given) if given else None
-    run = trainer("rff_newton", 0.1).fit_stopping(
-        KEPT, OUT, 400, Patience(60), 0.0, init=init, extra_rounds=beyond
-    )
+    plan = Plan([], 0.1, 400, Patience(60))
+    run = trainer("rff_newton", 0.1).fit_stopping(KEPT, OUT, plan, init=init, extra_rounds=beyond)
     best = int(run.scores.argmin())
     assert 20 < best < len(run.scores) - 20
     assert len(run.ensemble) == given + round(beyond * best)
@@ -66,7 +66,7 @@ def test_errors_are_those_of_the_held_out_rows() -> None:
 
     metric = EvaluationMetric("error", False, error)
     own = replace(trainer("rff_newton"), evaluation=Evaluation({}, (metric,), None))
-    own.fit_stopping(KEPT, OUT, 5, Patience(3), 0.0)
+    own.fit_stopping(KEPT, OUT, Plan([], 0.3, 5, Patience(3)))
     assert asked
     for y in asked:
         np.testing.assert_array_equal(y, OUT.y)

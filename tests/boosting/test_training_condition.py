@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from rffboost_ext.boosting.early_stopping.training_condition import TrainingCondition
-from rffboost_ext.boosting.training import EarlyStoppedModel
+from rffboost_ext.boosting.plan import Model
 
 DEMAND = TrainingCondition(0.02, 0.5, 1.5, 3)
 
 
 def run(*scores, n_outputs=1, floor=0.0):
-    return EarlyStoppedModel(None, np.array(scores), np.zeros((2, n_outputs)), floor)
+    return Model(None, np.array(scores), np.zeros((2, n_outputs)), floor)
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,17 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
     holdout_mask,
     only_rows_of_class,
 )
-from rffboost_ext.boosting.fit_plan import EXTRA_ROUNDS, FitPlan, StoppingPlan
+from rffboost_ext.boosting.evaluation import Evaluation
+from rffboost_ext.boosting.plan import Member, Model, Plan, Start
+from rffboost_ext.boosting.run import EXTRA_ROUNDS, run
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import EarlyStoppedModel, Member, Trainer
+from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.core import Fitted, Round
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
-from rffboost_ext.estimators.composition import compose
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
+
+from ..plans import planned_on
 
 Array = np.ndarray
 
@@ -74,7 +77,7 @@ def test_models_of_folds_draw_from_streams_of_their_own() -> None:
     class Draws(Learner):
         """Keeps the first number of each round's stream."""
 
-        step, stops_early = "unit", True
+        step = "unit"
         seen: list[float] = []
 
         def fit(self, round: Round) -> Fitted:
@@ -82,7 +85,9 @@ def test_models_of_folds_draw_from_streams_of_their_own() -> None:
             return LEARNERS.create("rff_newton").fit(round)
 
     X, y = load_diabetes(return_X_y=True)
-    RFFBoostRegressor(learner=Draws(), n_estimators=1, n_folds=4, refit=False, random_state=0).fit(X, y)
+    RFFBoostRegressor(
+        learner=Draws(), early_stopping=True, n_estimators=1, n_folds=4, refit=False, random_state=0
+    ).fit(X, y)
     assert len(Draws.seen) == len(set(Draws.seen)) == 4
 
 
@@ -214,18 +219,18 @@ def test_high_quality_is_a_stack_of_one_ensemble() -> None:
 def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
     seen: list[list[float]] = []
 
-    def watch(self, rows: Dataset, held: Dataset, *rules: object) -> EarlyStoppedModel:
+    def watch(self, rows: Dataset, held: Dataset, *rules: object) -> Model:
         assert not set(rows.X[:, 0]) & set(held.X[:, 0])
         seen.append(sorted(held.X[:, 0]))
         model = self.baseline(rows)
-        return EarlyStoppedModel(model, np.zeros(2), model.raw(held.X))
+        return Model(model, np.zeros(2), model.raw(held.X))
 
     monkeypatch.setattr(Trainer, "fit_stopping", watch)
     rows = classified(60)
     member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.1))
     trainer = Trainer(LOSSES.create("log_loss"), member, True, 0, 1, "float32")
-    plan = FitPlan([member], 0.1, 5, StoppingPlan(n_folds, 0.1, False, Patience(3), 0.0, n_repeats=2))
-    assert plan.fit(trainer, rows, None, 0, (), None).n_folds == 2 * n_folds
+    plan = Plan([member], 0.1, 5, Patience(3), n_folds=n_folds, n_repeats=2)
+    assert run(plan, trainer, rows, Start(), Evaluation({}, (), None), 0).n_folds == 2 * n_folds
     divisions = [seen[:n_folds], seen[n_folds:]]
     for division in divisions:
         assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])
@@ -237,9 +242,9 @@ def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
     data, found = Dataset(X, y[:, None].astype(float), np.ones(len(y))), {}
     for quality in ("auto", "high"):
         model = RFFBoostClassifier(quality=quality)
-        plan = planning.plan_fit(model, compose(model), data)
+        plan = planned_on(model, data)
         frequencies = [member.learner.n_components for member in plan.members[1:]]
-        found[quality] = plan.stopping.n_folds * plan.stopping.n_repeats, frequencies
+        found[quality] = plan.n_folds * plan.n_repeats, frequencies
     assert found["high"][0] == 2 * found["auto"][0]
     assert all(more == 4 * few for few, more in zip(found["auto"][1], found["high"][1], strict=True))
 
@@ -290,7 +295,7 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
     asked: list[tuple[int, int, int]] = []
     original = Trainer.fit_stopping
 
-    def watched(self: Trainer, *args: object) -> EarlyStoppedModel:
+    def watched(self: Trainer, *args: object) -> Model:
         found = original(self, *args)
         asked.append((len(found.ensemble), int(found.scores.argmin()), len(found.scores) - 1))
         return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rffboost_ext import LOSSES, STEPS, RFFBoostRegressor, RFFNewton
-from rffboost_ext.boosting.training import Member, Trainer
+from rffboost_ext import LEARNER_POLICIES, LOSSES, STEPS, LearnerPolicy, RFFBoostRegressor, RFFNewton
+from rffboost_ext.boosting.plan import Member
+from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 
 Array = np.ndarray
@@ -14,7 +15,8 @@ Array = np.ndarray
 class Pooled(RFFNewton):
     """Sees few rows at a time."""
 
-    pool_size = 60
+
+LEARNER_POLICIES[Pooled] = LearnerPolicy(pool_size=60)
 
 
 def pooled(n_estimators: int, n: int = 400, **params: object) -> tuple[RFFBoostRegressor, Array, Array]:
@@ -55,7 +57,7 @@ def test_pools_go_with_early_stopping() -> None:
 def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rng = np.random.default_rng(1)
     rows = Dataset(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
-    member = Member(Pooled(), STEPS.create("unit"))
+    member = Member(Pooled(), STEPS.create("unit"), pool_size=60)
     parts = LOSSES.create("log_loss"), member, True, 7, 1, "float32"
     one, other = (Trainer(*parts) for _ in range(2))
     chances = rows.sampling_probabilities(one.loss, np.zeros(1), 60)

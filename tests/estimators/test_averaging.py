@@ -89,8 +89,8 @@ def test_an_average_has_nothing_of_a_single_fit():
     assert not hasattr(averaged, "validation_scores_")
     assert all(model.evals_result_ for model in models)
     kept = [clone(BOOSTER).set_params(warm_start=True, random_state=seed).fit(X, Y) for seed in range(2)]
-    assert kept[0]._warm_start.learner_state
-    assert not average(kept)._warm_start.learner_state
+    assert kept[0]._start.learner_state
+    assert not average(kept)._start.learner_state
 
 
 def test_quantiles_are_averaged_level_by_level(tmp_path):

@@ -159,7 +159,7 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         ({"init_raw": np.zeros(30)}, ValueError, r"init_raw must have shape \(30, 1\), got \(30,\)"),
         ({"init": LONG, "n_estimators": 2}, ValueError, "n_estimators must be at least the 3 rounds .* got 2"),
         ({"init": "last"}, TypeError, "init must be an instance of Ensemble or None, got 'last'"),
-        ({"replay": LONG}, ValueError, "learner must have refits=True with replay"),
+        ({"replay": LONG}, ValueError, "learner must have a method refit with replay"),
         ({"replay": LONG, "learner": "symmetric_tree"}, ValueError, "at least n_estimators=100 rounds, got 3"),
         (
             {"replay": LONG, "learner": "symmetric_tree", "n_estimators": 3},

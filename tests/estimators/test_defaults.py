@@ -10,23 +10,18 @@ from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFNewt
 from rffboost_ext.boosting.callbacks import Progress
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
-from rffboost_ext.boosting.fit_plan import FitPlan
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
-from rffboost_ext.estimators.composition import compose
 from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
+from rffboost_ext.estimators.learner_policies import policy_of
 from rffboost_ext.learners.mixture import MANY_FEATURES
 
-
-def planned(model, n: int, d: int = 3) -> FitPlan:
-    """The plan of a fit on so many rows, of two classes or values."""
-    data = Dataset(np.zeros((n, d)), (np.arange(n) % 2.0)[:, None], np.ones(n))
-    return planning.plan_fit(model, compose(model), data)
+from ..plans import planned, planned_on
 
 
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
 def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
-    assert planned(RFFBoostClassifier(), n).stopping.refit == refit
+    assert planned(RFFBoostClassifier(), n).refit == refit
 
 
 @pytest.mark.parametrize(
@@ -41,15 +36,14 @@ def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, ref
 )
 def test_members_that_are_refitted(params, n: int, refits: list[bool]) -> None:
     plan = planned(RFFBoostRegressor(**params), n)
-    assert plan.stopping.refit
+    assert plan.refit
     assert [member.refits for member in plan.members] == refits
 
 
 def test_trees_in_a_stack_see_samples_of_far_more_rows() -> None:
     trees = planned(RFFBoostRegressor(), FEW + 1).members[-1]
     assert isinstance(trees.learner, SymmetricTree)
-    assert trees.learner.pool_size is None
-    assert trees.sample_size == RFFNewton.pool_size
+    assert trees.pool_size == policy_of(RFFNewton()).pool_size
 
 
 @pytest.mark.parametrize(
@@ -122,7 +116,7 @@ def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n
 @pytest.mark.parametrize("d", [MANY_FEATURES - 1, MANY_FEATURES])
 def test_longer_steps_have_less_patience(make, quality: str, n: int, d: int) -> None:
     plan = planned(make(quality=quality), n, d)
-    waits = plan.stopping.patience.wait_after(1)
+    waits = plan.patience.wait_after(1)
     assert (plan.learning_rate > 0.1) == (n <= FEW and d < MANY_FEATURES)
     assert (waits < 40) == (quality != "high" or n <= FEW)
     assert plan.learning_rate * waits >= 2.0
@@ -140,7 +134,7 @@ def test_longer_steps_have_less_patience(make, quality: str, n: int, d: int) -> 
 )
 def test_many_features_have_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_members: int) -> None:
     plan = planned(RFFBoostRegressor(), n, d)
-    assert (plan.learning_rate, plan.stopping.n_folds, len(plan.members)) == (rate, n_folds, n_members)
+    assert (plan.learning_rate, plan.n_folds, len(plan.members)) == (rate, n_folds, n_members)
     machines = [member.learner for member in plan.members if isinstance(member.learner, RFFRidge)]
     assert [machine.relative_rate * rate >= 1.0 for machine in machines] == [True] * (n <= FEW)
 
@@ -161,7 +155,7 @@ def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, r
     data = Dataset(np.zeros((n, 3)), np.zeros((n, 1)), weight)
     assert data.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     model = RFFBoostRegressor()
-    assert planning.plan_fit(model, compose(model), data).learning_rate == rate
+    assert planned_on(model, data).learning_rate == rate
     classifier = RFFBoostClassifier()
-    members = planning.plan_fit(classifier, compose(classifier), data).members
+    members = planned_on(classifier, data).members
     assert any(isinstance(member.learner, RFFIRLS) for member in members) == (rate == 0.3)

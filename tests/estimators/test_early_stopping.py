@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext.estimators.learner_policies import policy_of
 
 from ..cases import LOSS_CASES, make_data
 
@@ -60,7 +61,7 @@ def test_a_larger_tol_ends_a_fit_earlier():
 def test_learners_say_whether_fits_stop_early(learner):
     X, y = make_data(BINARY, n=80)
     model = RFFBoostClassifier(learner=learner, n_estimators=4, random_state=0).fit(X, y)
-    assert hasattr(model, "validation_scores_") == LEARNERS.get(learner).stops_early
+    assert hasattr(model, "validation_scores_") == policy_of(LEARNERS.create(learner)).stops_early
     assert not hasattr(model.set_params(early_stopping=False).__sklearn_clone__().fit(X, y), "validation_scores_")
 
 

@@ -108,6 +108,6 @@ def test_all_levels_have_one_seed(given, inner):
     for _ in range(2):
         booster = clone(CHEAP).set_params(random_state=inner, n_estimators=2)
         model = RFFBoostQuantileRegressor((0.1, 0.5, 0.9), booster, random_state=given).fit(X, y)
-        (seed,) = {level._warm_start.seed for level in model.estimators_}
+        (seed,) = {level._start.seed for level in model.estimators_}
         seeds.append(seed)
     assert (seeds[0] == seeds[1]) == (isinstance(given, int) or (given is None and inner is not None))

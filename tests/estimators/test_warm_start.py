@@ -138,6 +138,6 @@ def test_a_warm_start_that_fails_leaves_what_learners_keep():
     model = RFFBoostRegressor(learner=Tally(), n_estimators=2, warm_start=True, early_stopping=False).fit(X, y)
     with pytest.raises(RuntimeError, match="on purpose"):
         model.set_params(learner=Tally(fails=3), n_estimators=4).fit(X, y)
-    assert model._warm_start.learner_state[Tally] == [0, 1]
+    assert model._start.learner_state[Tally] == [0, 1]
     model.set_params(learner=Tally(), n_estimators=4).fit(X, y)
-    assert model._warm_start.learner_state[Tally] == [0, 1, 2, 3]
+    assert model._start.learner_state[Tally] == [0, 1, 2, 3]

@@ -46,8 +46,3 @@ def test_leaves_are_limited_in_the_unit_of_the_target(unit):
     learner = Tree(2, max_delta_step=0.25 * unit)
     term = boost(X, unit * X[:, :1], loss="squared_error", learner=learner, n_estimators=1).terms[0]
     assert np.abs(term(X)).max() == pytest.approx(0.25 * unit, rel=1e-5)
-
-
-def test_bins_of_repeated_rows_are_those_of_xgboost():
-    assert Tree(max_bin=64).merges_rows(64)
-    assert not Tree(max_bin=64).merges_rows(65)

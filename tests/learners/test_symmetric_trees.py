@@ -20,6 +20,7 @@ from rffboost_ext import (
     SymmetricTrees,
     Term,
 )
+from rffboost_ext.estimators.learner_policies import alternatives
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
 from rffboost_ext.learners.trees.symmetric.features import category
@@ -296,10 +297,10 @@ def test_a_refit_keeps_the_splits_and_fits_leaves_to_all_rows(leaf):
 
 
 def test_a_mixture_has_the_alternatives_of_its_trees():
-    kinds = [one.trees.leaf for one in Mixture(trees=SymmetricTree()).alternatives]
+    kinds = [one.trees.leaf for one in alternatives(Mixture(trees=SymmetricTree()))]
     assert kinds == ["constant", "linear"]
     for alone in (Mixture(), Mixture(trees=SymmetricTree(leaf="linear"))):
-        assert alone.alternatives == (alone,)
+        assert alternatives(alone) == (alone,)
 
 
 class Shallow(SymmetricTree):

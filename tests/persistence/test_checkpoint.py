@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rffboost_ext import (
+    LEARNER_POLICIES,
     Checkpoint,
     Mixture,
     RFFBoostClassifier,
@@ -129,7 +131,7 @@ def test_three_classes_and_weights(fate, tmp_path):
 @pytest.mark.parametrize("learner", ["mixture", "rff_newton"])
 def test_pools(learner, every, fate, tmp_path, monkeypatch):
     for cls in (Mixture, RFFNewton):
-        monkeypatch.setattr(cls, "pool_size", 40)
+        monkeypatch.setitem(LEARNER_POLICIES, cls, replace(LEARNER_POLICIES[cls], pool_size=40))
     monkeypatch.setattr(training, "ROUNDS_PER_SAMPLE", 5)
     params = {"learner": learner} | ROUNDS
     whole = fitted(tmp_path / "whole", params, every=every)

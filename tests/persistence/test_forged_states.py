@@ -60,7 +60,7 @@ def test_scores_that_cannot_be_name_the_file(change, tmp_path):
 def test_states_for_a_warm_start_that_cannot_be_name_the_file(learner, tmp_path):
     path = tmp_path / "file"
     model = RFFBoostRegressor(learner=learner, random_state=0, warm_start=True, **ROUNDS).fit(X, Y)
-    states = model._warm_start.learner_state
+    states = model._start.learner_state
     for key, right in [*states.items()]:
         for odd in ODD:
             states[key] = odd

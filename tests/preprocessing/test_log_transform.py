@@ -287,7 +287,7 @@ class OfWaves(RFFNewton):
 
 
 def test_terms_that_know_no_bends_are_refused(skewed):
-    with pytest.raises(TypeError, match=r"a Wave does not support .* must have supports_log_transform=False"):
+    with pytest.raises(TypeError, match=r"a Wave does not support .* the policy of its learner"):
         RFFBoostRegressor(**PLAIN | {"learner": OfWaves()}).fit(*skewed)
     RFFBoostRegressor(**PLAIN | {"learner": OfWaves(), "standardize": True}).fit(*skewed)
 

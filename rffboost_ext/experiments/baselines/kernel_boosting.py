@@ -14,6 +14,7 @@ import numpy as np
 from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
+from ...estimators.learner_policies import LEARNER_POLICIES, LearnerPolicy, everything
 from ...losses.binary import signed_labels
 from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
@@ -48,10 +49,6 @@ class BestKernel(Learner):
         for kernel in self.kernels:
             require_kernel(type(self).__name__, kernel)
 
-    def merges_rows(self, n_samples: int) -> bool:
-        """Always: a solver that stops early treats a weight of 2 and a repeated row differently."""
-        return True
-
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The term of the best kernel, the first of equals, and its outputs."""
         return min(self.candidates(round), key=lambda candidate: self.error(round, candidate[1]))
@@ -63,6 +60,10 @@ class BestKernel(Learner):
     @abstractmethod
     def error(self, round: Round, output: Array) -> float:
         """How badly an output, (n, 1), fits the round."""
+
+
+# A solver that stops early treats a weight of 2 and a repeated row differently.
+LEARNER_POLICIES[BestKernel] = LearnerPolicy(max_merged_rows=everything)
 
 
 class BestSVR(BestKernel):

@@ -88,10 +88,6 @@ class RFFK(Learner):
         self.spectrum = spectrum
         self.optimizer = optimizer
 
-    def merges_rows(self, n_samples: int) -> bool:
-        """Always true: the search for the landmark amplifies rounding errors."""
-        return True
-
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The K cosines of this round."""
         d = round.design.n_features
@@ -164,10 +160,6 @@ class RFF1(Learner):
         self.spectrum = spectrum
         self.optimizer = optimizer
         self.start_rows = start_rows
-
-    def merges_rows(self, n_samples: int) -> bool:
-        """Always true: the search for the frequency amplifies rounding errors."""
-        return True
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The cosine of this round."""

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Optimizer, Round
+from ...core import Learner, Optimizer, Round
 from ...kernels import compiled
 from ...terms import Cosines
 from ...utils.parallel import run_over_tiles
 from ...utils.param_validation import FRACTION, NON_NEGATIVE, POSITIVE, Integer, Range, is_auto
 from ...utils.typing import Array
-from ..base import SecondOrderLearner
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
@@ -30,7 +29,7 @@ REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
 
 
 @LEARNERS.register("rff_newton")
-class RFFNewton(SecondOrderLearner):
+class RFFNewton(Learner):
     r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(<omega, x>) + b_c sin(<omega, x>)``.
 
     With the gradient g and the hessian H of any loss, the gain of a frequency is the reduction of the second-order
@@ -77,7 +76,8 @@ class RFFNewton(SecondOrderLearner):
     One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``; several outputs yield two.
     """
 
-    supports_log_transform = True
+    step = "unit"
+    multi_output = True
     constraints = {
         "n_candidates": Integer(1),
         "max_samples": Integer(1),

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-from ...core import Round
+from ...core import Learner, Round
 from ...terms.projection import Projection
 from ...utils.kernel_ridge import SelectedKernel
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
-from ..base import SecondOrderLearner
 from .frequency_selection import FrequencyBudget, select_frequencies
 from .kernel_selection import KernelSelection
 
 S = TypeVar("S")
 
 
-class KernelMachine(SecondOrderLearner):
+class KernelMachine(Learner):
     """K random Fourier features of one Gaussian kernel with jointly fitted amplitudes.
 
     The parameters and their defaults are those of :class:`RFFRidge`.
     """
 
-    supports_log_transform = True
+    step = "unit"
+    multi_output = True
     constraints = {
         "n_components": Integer(1),
         "gamma": Range(),

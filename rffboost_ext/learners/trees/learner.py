@@ -130,10 +130,6 @@ class Tree(Learner):
         groups = self.interaction_constraints is not None
         return ("monotone_constraints",) * signs + ("interaction_constraints",) * groups
 
-    def merges_rows(self, n_samples: int) -> bool:
-        """Whether each value has its own bin; otherwise XGBoost's bins depend on the weights of rows."""
-        return n_samples <= self.max_bin
-
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The tree of this round, or one tree per output."""
         # The key holds values: a learner that is recreated in each round continues the booster of an equal one.

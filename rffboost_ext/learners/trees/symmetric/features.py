@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....terms import ImputeAndEncode
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array, DesignLike
 from .columns import Column, FewLevels, ManyLevels, Numbers, level_codes
@@ -34,7 +35,7 @@ class BinnedFeatures:
     def of(cls, design: DesignLike, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        n_levels = numbers_of_levels(design)
+        n_levels = numbers_of_levels(design.expansion)
         codes = np.zeros(X.T.shape, dtype=np.uint8)
         columns: list[Any] = [None] * X.shape[1]
 
@@ -63,11 +64,11 @@ class BinnedFeatures:
         return [column for column in self.columns if isinstance(column, ManyLevels)]
 
 
-def numbers_of_levels(design: DesignLike) -> dict[int, int]:
+def numbers_of_levels(expansion: ImputeAndEncode | None) -> dict[int, int]:
     """The number of levels of each category; some may have no rows here."""
-    if design.expansion is None:
+    if expansion is None:
         return {}
-    tables = zip(design.expansion.categorical.tolist(), design.expansion.one_hot, strict=True)
+    tables = zip(expansion.categorical.tolist(), expansion.one_hot, strict=True)
     # The last row of a table is that of a missing level.
     return {column: len(table) - 1 for column, table in tables}
 

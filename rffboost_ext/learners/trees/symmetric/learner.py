@@ -6,18 +6,17 @@ import pickle
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.base import clone
 
 from ....core import Learner, Round, Term
 from ....terms import SymmetricTrees
 from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
-from ....utils.typing import Array, DesignLike
+from ....utils.typing import Array
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
 from ..constraints import SIGNS, require_signs
 from .columns import MAX_BINS
 from .derivatives import exact_derivatives, sampled_columns, split_derivatives
-from .features import MAX_ONE_HOT, BinnedFeatures, numbers_of_levels
+from .features import BinnedFeatures
 from .growth import Histograms
 from .leaves import (
     column_ranges,
@@ -108,8 +107,6 @@ class SymmetricTree(Learner):
 
     step = "unit"
     multi_output = True
-    refits = True
-    stops_early = True
     constraints = {
         "max_depth": Integer(1, 10),
         "leaf": OneOf(("auto", "constant", "linear")),
@@ -170,18 +167,6 @@ class SymmetricTree(Learner):
         is_set = self.monotone_constraints is not None and any(self.monotone_constraints)
         return ("monotone_constraints",) if is_set else ()
 
-    @property
-    def alternatives(self) -> tuple[Learner, ...]:
-        """With ``leaf="auto"`` the learners with constant and with linear leaves."""
-        # Subclasses may have other constructor parameters.
-        if self.leaf != "auto" or self.active_constraints or "leaf" not in self.get_params(deep=False):
-            return (self,)
-        return tuple(clone(self).set_params(leaf=leaf) for leaf in ("constant", "linear"))
-
-    def merges_rows(self, n_samples: int) -> bool:
-        """True: slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows."""
-        return True
-
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The tree of this round."""
         return self._grower(round).grow(round)
@@ -193,10 +178,6 @@ class SymmetricTree(Learner):
                 f"{type(self).__name__}: replay must have one symmetric tree per round, got {term!r:.60}"
             )
         return self._grower(round).refit(term, round)
-
-    def replays(self, design: DesignLike) -> bool:
-        """Whether no category has more than four levels, which targets of other rows order."""
-        return max(numbers_of_levels(design).values(), default=0) <= MAX_ONE_HOT
 
     def _grower(self, round: Round) -> SymmetricGrower:
         # The key holds values: a learner that is recreated in each round uses the memory of an equal one.

@@ -1,0 +1,193 @@
+"""The nouns of a fit as data: what is trained, from where, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core import Learner, Step
+from ..data.dataset import Dataset
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+from .early_stopping.patience import Patience, PatienceLimit
+from .early_stopping.training_condition import TrainingCondition
+from .interruption import Interrupted
+
+
+@dataclass(frozen=True)
+class Member:
+    """One kind of models in a fit.
+
+    Parameters
+    ----------
+    learner, step : Learner, Step
+        The parts; the learning rate is a part of the step.
+    patience_limit : PatienceLimit, optional
+        Limits to the patience of early stopping.
+    refits : bool, default=True
+        Whether a fit that refits does so with this model; otherwise it stays as early stopping left it.
+    condition : TrainingCondition, optional
+        What the results of other members must be for this one to be trained.
+    pool_size : int, optional
+        Size of the sample of far more rows, redrawn periodically; None for all rows.
+    replays : bool, default=False
+        Whether a refit of a single model fits its terms again, instead of training new ones.
+    """
+
+    learner: Learner
+    step: Step
+    patience_limit: PatienceLimit | None = None
+    refits: bool = True
+    condition: TrainingCondition | None = None
+    pool_size: int | None = None
+    replays: bool = False
+
+    def samples_rows(self, n_samples: int) -> bool:
+        """Whether a fit on so many rows sees a sample at a time."""
+        return self.pool_size is not None and n_samples > 2 * self.pool_size
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit trains.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        The kinds of models, the main one first; several need early stopping.
+    learning_rate : float or callable
+        The learning rate, which the steps of the members contain.
+    n_estimators : int
+        Maximum number of rounds of a model, those of an initial one included.
+    patience : Patience, optional
+        Rounds without improvement after which early stopping ends a fit; None to train all rounds. The other
+        parameters are for early stopping only.
+    tol : float, default=0.0
+        Smallest decrease that counts as an improvement, as a share of the decrease so far.
+    n_folds : int, default=1
+        Number of models of a division, each of which holds out its own rows; the average of all is the result.
+    validation_fraction : float, default=0.1
+        Share of rows that a single model holds out.
+    refit : bool, default=False
+        Whether the result is one model fitted to all rows, with the mean number of rounds, scaled up with the
+        number of rows; in a stack, one of each member that ``refits``. A single model of a member that
+        ``replays`` is fitted again instead, with the same rounds.
+    n_repeats : int, default=1
+        How often the rows are divided into folds, each time at random.
+    races : bool, default=False
+        Whether a few rounds of the members are compared on the held-out rows, and the best one alone is trained,
+        instead of a stack of them.
+    """
+
+    members: Sequence[Member]
+    learning_rate: float | Callable[[int], float]
+    n_estimators: int
+    patience: Patience | None = None
+    tol: float = 0.0
+    n_folds: int = 1
+    validation_fraction: float = 0.1
+    refit: bool = False
+    n_repeats: int = 1
+    races: bool = False
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a fit starts from; that of a fit is kept for a later one with ``warm_start=True``.
+
+    Parameters
+    ----------
+    ensemble : Ensemble, optional
+        The model to continue from, of a warm start or an initial model.
+    raw : ndarray of shape (n, C), optional
+        Its training scores, if they are known.
+    learner_state : dict
+        The state of learners across rounds, independent of single rows; filled by the fit.
+    seed : int
+        Seed of the rounds.
+    n_initial : int
+        Rounds of an initial model, which come on top of ``n_estimators``.
+    loss : str
+        Text of the loss before it was prepared.
+    data_key : str, optional
+        A hash of the rows of `raw`.
+    """
+
+    ensemble: Ensemble | None = None
+    raw: Array | None = None
+    learner_state: dict[Hashable, Any] = field(default_factory=dict)
+    seed: int = 0
+    n_initial: int = 0
+    loss: str = ""
+    data_key: str | None = None
+
+    def without_state(self) -> Start:
+        """The same without what is large, or belongs to some rows."""
+        return replace(self, ensemble=None, raw=None, learner_state={}, data_key=None)
+
+    def training_scores(self, rows: Dataset) -> Array | None:
+        """The training scores, if they are of these rows."""
+        if self.data_key is None or self.data_key != key_of(rows) or self.raw is None:
+            return None
+        # A fit on samples of the rows leaves the scores of its last sample.
+        return self.raw if len(self.raw) == len(rows) else None
+
+
+def key_of(rows: Dataset) -> str:
+    """A hash that identifies the rows of a fit."""
+    from joblib import hash
+
+    return str(hash((rows.X, rows.labels, rows.weight)))
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model trained with early stopping.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The ensemble with the best number of rounds, or with more.
+    scores : ndarray of shape (T + 1,)
+        The error on the held-out rows before the first and after every round.
+    raw : ndarray of shape (n, C)
+        The raw scores of the held-out rows by that ensemble.
+    floor : float, default=0.0
+        The least error possible on the held-out rows.
+    """
+
+    ensemble: Ensemble
+    scores: Array
+    raw: Array
+    floor: float = 0.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a fit.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    scores : ndarray of shape (T + 1,), optional
+        The held-out error of the first member before and after every round, on average over folds.
+    learners : list of Learner
+        The learners of the members in the ensemble.
+    weight : ndarray of shape (m,) or (m, C), optional
+        The weights of these members, or of each of their scores, of sum 1.
+    n_folds : int
+        Models of each member.
+    interrupt : Interrupted, optional
+        What ended the fit before it was done.
+    evaluations : dict
+        Attributes of the fitted model: its metrics on the user's sets, and the best entry of what is monitored.
+    """
+
+    ensemble: Ensemble
+    scores: Array | None = None
+    learners: list[Learner] = field(default_factory=list)
+    weight: Array | None = None
+    n_folds: int = 1
+    interrupt: Interrupted | None = None
+    evaluations: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,209 @@
+"""Does what a plan says: trains the members, weights them by their held-out rows, and refits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core import Loss
+from ..data.dataset import Dataset, Index
+from ..learners.registry import LEARNERS
+from ..terms.ensemble import Ensemble, weighted_sum
+from ..terms.laws import is_package_term
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .callbacks import Callback, ModelLabel
+from .early_stopping.stacking import mean_curve, stacking_weights
+from .early_stopping.validation_split import ALL_ROWS, validation_splits
+from .evaluation import Evaluation
+from .fit_state import FitRecorder
+from .interruption import Interrupted
+from .plan import Member, Model, Plan, Result, Start
+from .training import Trainer
+
+# Models that are averaged may have this many times the rounds that are best for each: noise averages out.
+EXTRA_ROUNDS = 1.25
+# Rounds after which one of several kinds of members is chosen.
+RACE_ROUNDS = 50
+
+
+def run(
+    plan: Plan,
+    trainer: Trainer,
+    rows: Dataset,
+    start: Start,
+    evaluation: Evaluation,
+    seed: int,
+    callbacks: Sequence[Callback] = (),
+) -> Result:
+    """Train the members, whose rounds and weights are found on held-out rows if there is early stopping.
+
+    Parameters
+    ----------
+    plan : Plan
+    trainer : Trainer
+        Trains the first member.
+    rows : Dataset
+        All rows.
+    start : Start
+        The model to continue from, and its training scores.
+    evaluation : Evaluation
+        The user's rows for early stopping, if there are any, and the metrics; otherwise some of `rows` are held
+        out.
+    seed : int
+        Seed of the divisions.
+    callbacks : sequence of callable
+        Called after each round, but of a refit.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    Interrupted
+        If the user interrupts the fit before any model has a round.
+    """
+    try:
+        if plan.patience is None:
+            result = Result(trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw))
+        else:
+            result = StoppedRun(plan, rows, start.ensemble, callbacks).result(trainer, evaluation.monitored, seed)
+        trainer.recorder.close()
+    except Interrupted as error:
+        interrupt, curves = trainer.recorder.partial_result(error)
+        result = Result(interrupt.ensemble, mean_curve(curves) if curves else None, interrupt=interrupt)
+    return evaluated(result, evaluation)
+
+
+def evaluated(result: Result, evaluation: Evaluation) -> Result:
+    """The result with its evaluations, without them if the user interrupts these."""
+    try:
+        curves = evaluation.history(result.ensemble).curves()
+    except KeyboardInterrupt:
+        return replace(result, interrupt=Interrupted(result.ensemble))
+    found = {"evals_result_": curves} if curves else {}
+    return replace(result, evaluations=found | evaluation.best(curves, result.scores))
+
+
+@dataclass(frozen=True)
+class StoppedRun:
+    """One run of a plan with early stopping, which may continue from an ensemble."""
+
+    plan: Plan
+    rows: Dataset
+    init: Ensemble | None
+    callbacks: Sequence[Callback]
+
+    def result(self, trainer: Trainer, validation: Dataset | None, seed: int) -> Result:
+        """Train the models of all members, weight them, and refit if the plan says so."""
+        splits = [(ALL_ROWS, validation)] if validation is not None else self._splits(trainer.loss, seed)
+        trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
+        models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
+        by_score = weights_scores(trainer.loss, self.rows.y, models)
+        weight = stacking_weights(trainer.loss, models[0], raw, [held for _, held in splits], by_score)
+        used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
+        weight, models, trainers = weight[used], [models[k] for k in used], [trainers[k] for k in used]
+        if validation is None and self.plan.refit:
+            models = self._refitted(trainers, models, splits)
+        scores = mean_curve([one.scores for one in runs[0]])
+        if self.init is not None and validation is None and len(scores) > 2:
+            warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
+        shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
+        ensemble = weighted_sum([model for row in models for model in row], shares)
+        learners = [trainer.member.learner for trainer in trainers]
+        return Result(ensemble, scores, learners, weight, len(splits))
+
+    @property
+    def _done(self) -> int:
+        """Rounds of the model to continue from."""
+        return 0 if self.init is None else len(self.init)
+
+    def _splits(self, loss: Loss, seed: int) -> list[tuple[Index, Dataset]]:
+        """The rows to fit to and the validation set of each model."""
+        size, repeats = (self.plan.n_folds, self.plan.validation_fraction), range(self.plan.n_repeats)
+        return [split for k in repeats for split in validation_splits(self.rows, *size, seed + k, loss)]
+
+    def _raced(self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]) -> Sequence[Member]:
+        """The members to train: all, or the one of least error in a few rounds, on average over splits."""
+        members = self.plan.members
+        if not self.plan.races or len(members) == 1:
+            return members
+        few = replace(self.plan, n_estimators=min(self._done + RACE_ROUNDS, self.plan.n_estimators))
+        errors = np.zeros(len(members))
+        for k, (kept, validation) in enumerate(splits):
+            data = self.rows.take(kept)
+            for number, member in enumerate(members):
+                # Neither callbacks nor records see the race.
+                own = replace(trainer, member=member, recorder=FitRecorder()).independent(k)
+                errors[number] += own.fit_stopping(data, validation, few, (), self.init).scores.min()
+        return [members[int(errors.argmin())]]
+
+    def _train(
+        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
+    ) -> tuple[list[Trainer], list[list[Model]]]:
+        """The trainers of the members whose condition is met, and a model of each for each split."""
+        extra = EXTRA_ROUNDS if len(splits) > 1 and not self.plan.refit else 1.0
+        trainers: list[Trainer] = []
+        results: list[list[Model]] = []
+        for number, member in enumerate(members):
+            name = LEARNERS.name_of(member.learner)
+            own = replace(trainer, member=member, label=ModelLabel(number, len(members), name, 0, len(splits)))
+            runs: list[Model] = []
+            for k, (kept, held) in enumerate(splits):
+                if member.condition is None or member.condition.is_met(runs, results):
+                    # Rows are copied for one model at a time.
+                    data = self.rows.take(kept)
+                    one = own.independent(k).fit_stopping(data, held, self.plan, self.callbacks, self.init, extra)
+                    runs.append(one)
+            if len(runs) == len(splits):
+                trainers.append(own)
+                results.append(runs)
+        return trainers, results
+
+    def _refitted(
+        self,
+        trainers: Sequence[Trainer],
+        models: Sequence[list[Ensemble]],
+        splits: Sequence[tuple[Index, Dataset]],
+    ) -> list[list[Ensemble]]:
+        """One model on all rows for each member that refits, and the models of the others."""
+        growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits]))
+        return [
+            [self._refitted_model(trainer.independent(0), row, growth)] if trainer.member.refits else row
+            for trainer, row in zip(trainers, models, strict=True)
+        ]
+
+    def _refitted_model(self, trainer: Trainer, models: Sequence[Ensemble], growth: float) -> Ensemble:
+        """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones.
+
+        A new model has `growth` times the mean of the new rounds.
+        """
+        if len(models) == 1 and trainer.member.replays:
+            return trainer.fit(self.rows, len(models[0]), init=self.init, replay=models[0])
+        new = float(np.mean([len(model) for model in models])) - self._done
+        return trainer.fit(
+            self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
+        )
+
+
+def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -> bool:
+    """Whether each score of a stack has its own weights.
+
+    Several scores of one target are different quantities, such as a mean and a scale. Terms of users' own classes
+    cannot be scaled score by score.
+    """
+    several = loss.task == "regression" and models[0][0].n_outputs > y.shape[1]
+    return several and all(is_package_term(term) for row in models for model in row for term in model.terms)
+
+
+def warn_if_no_progress(n_initial: int, n_rounds: int) -> None:
+    """Warn if a fit that continues from a model has found hardly any further rounds."""
+    if n_rounds <= n_initial + 1:
+        warn_user(
+            f"early stopping has found {n_rounds - n_initial} rounds beyond the {n_initial} of the model that the "
+            f"fit continues from, init_model or a warm start: that model may have been fitted to the held-out "
+            f"rows; pass an eval_set of other rows, or set early_stopping=False"
+        )
