@@ -17,8 +17,9 @@ def draw(path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from PIL import Image
+    from sklearn.inspection import PartialDependenceDisplay
 
-    from rffboost_ext.displays import EffectDisplay, HistoryDisplay, ImportanceDisplay
+    from rffboost_ext.displays import HistoryDisplay, ImportanceDisplay
 
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
@@ -26,7 +27,9 @@ def draw(path):
     model.fit(X_train, y_train, eval_set={"train": (X_train, y_train), "test": (X_test, y_test)})
     figure, axes = plt.subplots(1, 3, figsize=(10.0, 3.0), layout="constrained")
     ImportanceDisplay.from_estimator(model, max_features=8, ax=axes[0])
-    EffectDisplay.from_estimator(model, X_test, "worst texture", ax=axes[1])
+    PartialDependenceDisplay.from_estimator(
+        model, X_test, ["worst texture"], kind="both", subsample=40, ax=axes[1]
+    )
     HistoryDisplay.from_estimator(model, ax=axes[2])
     axes[2].locator_params(axis="x", nbins=4)
     figure.savefig(path, dpi=120)

@@ -1,7 +1,6 @@
 """Plots of fitted models as scikit-learn displays: ``SomeDisplay.from_estimator(model, ...)``; need matplotlib."""
 
 from .inspection.calibration_display import CalibrationDisplay
-from .inspection.effect_display import EffectDisplay
 from .inspection.frequency_display import FrequencyDisplay
 from .inspection.history_display import HistoryDisplay
 from .inspection.importance_display import ImportanceDisplay
@@ -9,7 +8,6 @@ from .inspection.landmark_display import LandmarkDisplay
 
 __all__ = [
     "CalibrationDisplay",
-    "EffectDisplay",
     "FrequencyDisplay",
     "HistoryDisplay",
     "ImportanceDisplay",

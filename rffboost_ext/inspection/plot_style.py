@@ -101,7 +101,7 @@ def encoded_columns(estimator: Any) -> list[int]:
     return [] if encoder is None or encoder.categories is None else encoder.categories.coded
 
 
-def feature_index(feature: int | str, names: Sequence[str], parameter: str = "feature") -> int:
+def feature_index(feature: int | str, names: Sequence[str], parameter: str) -> int:
     """The index of a feature, from its index or name."""
     if isinstance(feature, str):
         if feature not in names:

@@ -108,6 +108,13 @@ class SymmetricTrees(Term):
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
 
+    @staticmethod
+    def single(term: Term) -> SymmetricTrees:
+        """The term itself; a ValueError unless it is one symmetric tree."""
+        if not isinstance(term, SymmetricTrees) or term.n_trees != 1:
+            raise ValueError(f"replay must have one symmetric tree per round, got {term!r:.60}")
+        return term
+
     def as_trees(self) -> Trees:
         """The same function as binary trees, whose nodes of one level are equal; leaves must be constant."""
         if self.slope is not None:

@@ -14,7 +14,6 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from rffboost_ext.displays import (  # noqa: E402
-    EffectDisplay,
     FrequencyDisplay,
     HistoryDisplay,
     ImportanceDisplay,
@@ -36,7 +35,6 @@ def every_display(model, ax=None):
     yield ImportanceDisplay.from_estimator(model, ax=ax)
     yield HistoryDisplay.from_estimator(model, ax=ax)
     yield HistoryDisplay({"a": [3.0, 2.0], "b": [3.0, 2.5]}, "loss").plot(ax)
-    yield EffectDisplay.from_estimator(model, X, 3, grid_resolution=5, ax=ax)
     yield FrequencyDisplay.from_estimator(model, ax=ax)
     classifier = RFFBoostClassifier("exponential", "rff_k", n_estimators=2, random_state=0).fit(X, Y.mean() < Y)
     yield LandmarkDisplay.from_estimator(classifier, X, ax=ax)
@@ -134,11 +132,11 @@ def test_what_cannot_be_drawn_is_said(model, moons):
         with pytest.raises(ValueError, match="features must be"):
             FrequencyDisplay.from_estimator(model, pair)
     for feature in (6, -1, "z"):
-        with pytest.raises(ValueError, match="feature must be"):
-            EffectDisplay.from_estimator(model, X, feature)
+        with pytest.raises(ValueError, match="features must be"):
+            FrequencyDisplay.from_estimator(model, (0, feature))
     for feature in (1.5, True, ["a"]):
-        with pytest.raises(TypeError, match="feature must be a name or an index, got"):
-            EffectDisplay.from_estimator(model, X, feature)
+        with pytest.raises(TypeError, match="features must be a name or an index, got"):
+            FrequencyDisplay.from_estimator(model, (0, feature))
     with pytest.raises(ValueError, match="X has 1 features"):
         LandmarkDisplay.from_estimator(moons[2], moons[0][:, :1])
     with pytest.raises(ValueError, match="feature_names must have one name for each of 6"):
@@ -190,7 +188,6 @@ def test_labels_are_short_and_no_formulas(tmp_path):
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False).fit(X, Y)
     for display in (
         ImportanceDisplay.from_estimator(model, feature_names=names),
-        EffectDisplay.from_estimator(model, X, 0, feature_names=names),
         FrequencyDisplay.from_estimator(model, (1, 2), feature_names=names),
     ):
         display.figure_.savefig(tmp_path / "figure.png")

@@ -101,13 +101,12 @@ def test_explanations(model):
     assert np.isfinite(model.transform(ROWS)).all()
 
 
-def test_effects():
+def test_landmarks():
     pytest.importorskip("matplotlib")
-    from rffboost_ext.displays import EffectDisplay, LandmarkDisplay
+    from rffboost_ext.displays import LandmarkDisplay
 
     landmarks = RFFBoostClassifier("exponential", "rff_k", n_estimators=4, random_state=0).fit(X, LABELS)
     assert np.isfinite(LandmarkDisplay.from_estimator(landmarks, ROWS, grid_resolution=5).score).all()
-    assert np.isfinite(EffectDisplay.from_estimator(landmarks, ROWS, 1, grid_resolution=5).curves).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -256,7 +256,7 @@ class PBLandmarks(LandmarkMap):
             n_estimators=len(landmarks),
             random_state=data.seed(),
         )
-        self._cosines = Cosines.stack([t for t in self.ensemble_.terms if isinstance(t, Cosines)])
+        self._cosines = Cosines.stack(cast(Sequence[Cosines], self.ensemble_.terms))
 
     def losses(self, X: Array, y: Array) -> Array:
         """Loss f of each frequency alone, (L, K), on rows X (n, d) of labels y, the landmark itself left out.

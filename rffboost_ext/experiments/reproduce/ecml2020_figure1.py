@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class MoonsFit:
         X, y = moons(ROWS, NOISE, np.random.RandomState(SEED))
         test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
         model = preset("GBRFF1", rounds, learner__n_components=1).fit(X, y)
-        cosines = Cosines.stack([term for term in model.ensemble_.terms if isinstance(term, Cosines)])
+        cosines = Cosines.stack(cast(Sequence[Cosines], model.ensemble_.terms))
         return cls(model, X, y, test, cosines)
 
     def raw(self, X: Array, rounds: int) -> Array:

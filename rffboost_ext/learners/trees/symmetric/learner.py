@@ -173,11 +173,7 @@ class SymmetricTree(Learner):
 
     def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
         """The tree with the splits of `term`, and leaves for this round."""
-        if not isinstance(term, SymmetricTrees) or term.n_trees != 1:
-            raise ValueError(
-                f"{type(self).__name__}: replay must have one symmetric tree per round, got {term!r:.60}"
-            )
-        return self._grower(round).refit(term, round)
+        return self._grower(round).refit(SymmetricTrees.single(term), round)
 
     def _grower(self, round: Round) -> SymmetricGrower:
         # The key holds values: a learner that is recreated in each round uses the memory of an equal one.

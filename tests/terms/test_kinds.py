@@ -1,0 +1,50 @@
+"""A kind of term is one file: no other room of the package asks what kind a term is."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import rffboost_ext
+from rffboost_ext import Term, terms
+
+ROOT = Path(rffboost_ext.__file__).parent
+KINDS = {
+    name for name in terms.__all__ if isinstance(kind := getattr(terms, name), type) and issubclass(kind, Term)
+}
+OTHERS = sorted(p for p in ROOT.rglob("*.py") if not {"terms", "interop"} & {*p.relative_to(ROOT).parts})
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """All names and attributes in an expression."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    }
+
+
+def questions(source: str) -> list[int]:
+    """Lines that ask for a kind of term, by isinstance, issubclass or the class of a match statement."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        asks = isinstance(node, ast.Call) and names_in(node.func) & {"isinstance", "issubclass"}
+        if (asks and names_in(node.args[1]) & KINDS) or (
+            isinstance(node, ast.MatchClass) and names_in(node) & KINDS
+        ):
+            found.append(node.lineno)
+    return found
+
+
+def test_questions_are_found() -> None:
+    assert {"Cosines", "Trees", "SymmetricTrees", "LinearTrees", "Mapped"} <= KINDS
+    assert questions("x = isinstance(term, Cosines | terms.Trees)") == [1]
+    assert not questions("x = isinstance(term, Term)")
+
+
+def test_no_other_room_asks_for_a_kind_of_term() -> None:
+    found = {str(path.relative_to(ROOT)): questions(path.read_text()) for path in OTHERS}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_few_files_name_a_kind() -> None:
+    files = [path for path in [*OTHERS, *(ROOT / "terms").glob("*.py")] if "SymmetricTrees" in path.read_text()]
+    assert len(files) <= 8
