@@ -162,7 +162,7 @@ def response_nodes(link: Link, graph: Graph, raw: str) -> str:
 
 
 def class_columns(link: Link, graph: Graph, raw: str, n_outputs: int) -> str:
-    """Columns, (n, K), of which the largest is that of the class of the largest response.
+    """Scores (n, K) whose argmax is the predicted class, the class of the largest response.
 
     They are scores if these have the same order: in float32 responses near 0 or 1 are equal where scores differ.
     """

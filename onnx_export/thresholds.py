@@ -48,7 +48,7 @@ def with_thresholds_below(term: Any) -> Any:
 
 
 def float32_before(feature: Array, threshold: Array, operands: Operands) -> Array:
-    """The float32 numbers before scaling that stand for thresholds of XGBoost after it.
+    """The float32 numbers before scaling that correspond to thresholds of XGBoost after it.
 
     Each is the smallest float32 whose scaled value reaches the threshold. scikit-learn scales in the type of X.
     XGBoost's thresholds are scaled values of training rows, which shows in which: the smallest float32 is then

@@ -123,7 +123,7 @@ class Term(PickledByFields, ABC):
     def variances(self, X: Array, weight: Array) -> Array | None:
         """The variance of the outputs over weighted rows, divided among the features: (d,).
 
-        None, the default, stands for a division in proportion to total effects, from evaluations of the term.
+        By default None: the variance is divided in proportion to total effects, from evaluations of the term.
 
         Parameters
         ----------

@@ -15,10 +15,10 @@ With sample weights w the margin is a weighted quantile: the smallest score at w
 
 .. math:: \sum_{i: s_i \le \mathrm{margin}} w_i \ge (1 - \alpha) \Big(\sum_i w_i + \max_i w_i\Big).
 
-The last summand is the weight of a new row, whose score may be infinite. Equal weights give the margin above. If
-the weights are the ratios of the density of new rows to that of the rows of the fit, as under covariate shift, new
-rows are covered with probability :math:`1 - \alpha` or more, less the probability that the ratio of a new row
-exceeds the largest weight: the margin grows with the weight of the new row (Tibshirani et al., corollary 1).
+The last summand is the weight of a new row, whose score may be infinite. Equal weights give the margin above.
+Under covariate shift, weights are ratios of the densities of new rows and of rows of the fit. New rows are covered
+with probability :math:`1 - \alpha` or more, less the probability that the ratio of a new row exceeds the largest
+weight (Tibshirani et al., corollary 1).
 
 References
 ----------

@@ -37,8 +37,8 @@ PARAMETERS = {"n_cosines": Integer(1), "tol": Real(0.0, 1.0, inclusive=True), "r
 def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_state: Any = None) -> E:
     """A model with fewer cosines and nearly the same raw scores.
 
-    Orthogonal matching pursuit selects frequencies of the model and gives them new weights, such that they
-    reproduce the sum of all its cosines on rows like those of X. Targets are not needed. Trees do not change.
+    Orthogonal matching pursuit selects frequencies of the model and fits their weights to the sum of all cosines
+    on X. Targets are not needed. Trees do not change.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         stopping.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0, such as
-        :class:`~rffboost_ext.Decay`. "auto" is 0.3 for early stopping on up to 3,000 rows of fewer than 100
-        features with the default learner, unless few rows have most of the weight, and 0.1 otherwise.
+        :class:`~rffboost_ext.Decay`. "auto" depends on the learner and on the numbers of rows and features; see
+        ``docs/defaults.md``.
     standardize : "auto" or bool, default="auto"
         Whether Fourier learners get features of mean 0 and variance 1. With "auto" skewed features are also
         log-transformed (:class:`~rffboost_ext.terms.ClipAndLog`) if this lowers the leave-one-out error of kernel
@@ -41,30 +41,29 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
         half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all.
     n_iter_no_change : "auto" or int, default="auto"
-        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or 12 to 25 where
-        ``learning_rate_`` is chosen by the number of rows; with more than 3,000 rows at least a tenth of the
-        rounds up to the best. A classifier without ``eval_metric`` also stops once its validation loss is small
-        and hardly falls.
+        Rounds without improvement after which early stopping ends the fit. "auto" depends on the number of rows
+        if ``learning_rate`` is "auto", and is 40 otherwise; see ``docs/defaults.md``. A classifier without
+        ``eval_metric`` also stops once its validation loss is small and hardly falls.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the decrease so far, from the validation
-        loss before the first round to the lowest one; at least 1e-3 for kernel machines in a stack.
+        loss before the first round to the lowest one.
     n_folds : "auto" or int, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average.
         With 1 a single model holds out `validation_fraction` of the rows. With an ``eval_set`` a single model is
-        monitored on that. "auto" is 4 or 5 with up to 3,000 rows (or queries of a ranker), and 1 with more, an
-        ``init_model`` or a warm start; with an ``eval_metric`` at most as many as the rarest class has rows.
+        monitored on that. "auto" is several with few rows (or queries of a ranker), and 1 with many, an
+        ``init_model`` or a warm start; with an ``eval_metric`` at most as many as the rarest class has rows. See
+        ``docs/defaults.md``.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with a method
         ``refit``, such as "symmetric_tree" without categories of more than four levels, replays the rounds of a
-        single model: splits stay, leaves are fitted to all rows. "auto" refits if n_folds is 1 and there are
-        fewer than 10,000 rows, with more than 3,000 rows all models of a stack but the cosines alone.
+        single model: splits stay, leaves are fitted to all rows. "auto" depends on the number of rows; see
+        ``docs/defaults.md``.
     quality : "auto", "fast" or "high", default="auto"
-        In early stopping "auto" stacks the default learner with kernel machines ("rff_ridge" and, for up to four
-        classes that are nearly separable, "rff_irls") up to 3,000 rows, with cosines alone ("rff_newton") from
-        1,000 rows or 100 features on, and with trees alone ("symmetric_tree") above 3,000 rows; weights minimise
-        the loss on held-out rows. "fast" trains the learner only. "high" always stacks, averages twice as many
-        models up to 3,000 rows, and five folds above. The result is one ensemble.
+        In early stopping "auto" stacks the default learner with kernel machines, single cosines or symmetric
+        trees; ``docs/defaults.md`` says which of them by the number of rows. Weights minimise the loss on held-out
+        rows. "fast" trains the learner only. "high" always stacks, and averages more models. The result is one
+        ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such
@@ -88,8 +87,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         The categorical columns: "from_dtype" takes those of a data frame (pandas, polars, ...) with a categorical
         type; a mask, indices or names select columns of any table or array. Trees split on sets of categories, as
         XGBoost does; for cosines categories are one-hot encoded, the rarest of more than 64 merged. Unknown
-        categories count as missing, with a warning if several rows have no other; text instead of numbers, or 0.1
-        in float64 instead of float32, is an error.
+        categories count as missing, with a warning if several rows have no other. Text instead of numbers is an
+        error.
     missing : "auto" or "error", default="auto"
         How missing values are treated in columns that have none in fit. With "auto" trees send them where XGBoost
         would, by the default direction of each split, and cosines impute the mean; "error" is an error that names

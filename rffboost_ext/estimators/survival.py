@@ -95,9 +95,9 @@ class RFFBoostSurvival(BaseRFFBoost):
         y : structured array of shape (n,), or array-like of shape (n,) or (n, 2)
             A structured array has two fields of any names: whether the event was observed, and its time, or that
             of censoring. An array (n,) holds times that were all observed. For the losses "aft_normal",
-            "aft_logistic" and "aft_extreme" an array (n, 2) holds lower and upper bounds of times: equal ones if
-            the time is known, an infinite upper one if it is censored on the right, a lower one of 0 if it is
-            censored on the left.
+            "aft_logistic" and "aft_extreme" an array (n, 2) holds lower and upper bounds of times. Bounds of a
+            known time are equal. The upper bound is infinite for a time censored on the right, and the lower bound
+            is 0 for a time censored on the left.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights, 0 for leaving a row out. They enter the risk sets of "cox" and its baseline
             hazard.

@@ -35,7 +35,8 @@ def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:
 def has_own_columns(loss: Loss, n_columns: int) -> bool:
     """Whether a loss of classes reads the first of several columns as the class and the others as its own numbers.
 
-    Else they are the indicators of several labels, of which it has a score each, or it refuses them.
+    Otherwise the columns are indicators of labels, with one score each; a loss without ``multilabel`` refuses
+    them.
     """
     try:
         return loss.n_scores(np.eye(2, n_columns), n_columns + 1) != n_columns

@@ -27,7 +27,7 @@ from ..data.columns import (
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
-# What to pass instead of objects of other packages; {name} stands for the argument.
+# What to pass instead of objects of other packages; {name} is the argument.
 INSTEAD = {
     "duckdb.DuckDBPyRelation": "{name}.df(), {name}.pl() or {name}.to_arrow_table()",
     "pyspark.DataFrame": "{name}.toPandas(), if need be of {name}.sample(...)",

@@ -54,7 +54,7 @@ class TrainingCondition:
     max_similar_ratio: float = math.inf
 
     def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
-        """Whether to train one more model, given those of this member so far and those of the other members."""
+        """Whether to train one more model, from the `runs` of this member so far and the runs of the others."""
         if others[0][0].raw.shape[1] > self.max_outputs:
             return False
         shares = [float(np.mean([relative_loss(run) for run in row])) for row in others]

@@ -51,8 +51,7 @@ def chains_of(structure: Structure, feature: int, sign: int) -> Array:
 def isotonic(value: Array, weight: Array) -> Array:
     """The nearest values (S, m, C) that ascend along the second axis, by weighted squares.
 
-    Each is the largest of the least means of the runs of values that end at it or after it, over all places where
-    these start at it or before it.
+    The min-max formula of isotonic regression (Robertson, Wright and Dykstra, 1988).
     """
     nearest = np.full(value.shape, -np.inf)
     for start in range(value.shape[1]):
