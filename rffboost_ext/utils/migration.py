@@ -98,18 +98,15 @@ def explain_unknown(init: Callable[Concatenate[M, P], None]) -> Callable[Concate
     def checked(owner: M, *args: P.args, **params: P.kwargs) -> None:
         if unknown := params.keys() - known:
             listed = "; ".join(f"{name!r}{advice(name, known)}" for name in params if name in unknown)
-            raise TypeError(
-                f"{type(owner).__name__}: unknown parameters: {listed}. The parameters are {known}; "
-                f"docs/migration.md has the names of other packages"
-            )
+            raise TypeError(f"{type(owner).__name__}: unknown parameters: {listed}; see docs/migration.md")
         init(owner, *args, **params)
 
     return checked
 
 
 def advice(name: str, known: Sequence[Any]) -> str:
-    """What to write instead of a parameter, from the table or by similarity; "" if there is nothing close."""
+    """What to write instead of a parameter, from the table or by similarity; else all parameters."""
     rows = [row.here for rows in TABLE.values() for row in rows if name in row.elsewhere.split()]
     found = [f"learner={here}" if here.startswith("Tree") else here for here in rows]
     found = found or [f"{one}=..." for one in difflib.get_close_matches(name, known, n=3, cutoff=0.6)]
-    return f" (use {' or '.join(found)})" if found else ""
+    return f" (use {' or '.join(found)})" if found else f" (the parameters are {', '.join(known)})"
