@@ -111,7 +111,7 @@ def test_losses_and_metrics_here_exist(title, known):
             ["learner=Tree(max_depth=...)", "fit(X, y, eval_set=...)"],
         ),
         (RFFBoostQuantileRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
-        (RFFBoostRegressor, {"nothing_like_it": 0}, ["'nothing_like_it' (the parameters are loss,", "n_estimators"]),
+        (RFFBoostRegressor, {"nothing_like_it": 0}, ["(the parameters are loss,", "n_estimators"]),
     ],
 )
 def test_constructors_explain_unknown_parameters(shell, given, advice):
