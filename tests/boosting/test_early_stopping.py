@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.boosting.early_stopping import monitor as early_stopping
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
@@ -38,7 +38,26 @@ def waited(scores: list[float], patience: Patience) -> int | None:
 
 
 ROW = Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
-STILL = SimpleNamespace(keep=1.0, length=0.0, term=lambda X: np.zeros((len(X), 1)))
+
+
+@dataclass(frozen=True)
+class Ones(Term):
+    """A term of constant outputs."""
+
+    dtype: type = float
+
+    def __call__(self, X):
+        return np.ones((len(X), 1), dtype=self.dtype)
+
+    def scaled(self, factor):
+        raise NotImplementedError
+
+    @classmethod
+    def stack(cls, terms):
+        raise NotImplementedError
+
+
+STILL = SimpleNamespace(keep=1.0, length=0.0, term=Ones())
 
 
 @pytest.mark.parametrize("best", [1, 8, 30, 60])
@@ -103,7 +122,7 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float32])
 def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
-    rounds = [(0.5, 0.1, lambda X: np.ones((len(X), 1), dtype=dtype))] * 3
+    rounds = [(0.5, 0.1, Ones(dtype))] * 3
     raws = staged_scores(np.full((2, 1), 0.75), rounds, np.zeros((2, 1)))
     np.testing.assert_allclose(raws[:, 0, 0], [0.475, 0.3375, 0.26875], rtol=1e-14)
 
