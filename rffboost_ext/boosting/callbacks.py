@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -139,17 +138,6 @@ class ScoreRecorder:
         ):
             raise ValueError(f"holds scores that must be an array of float64 (n, C), got {state!r}")
         self.raw = state
-
-
-@contextmanager
-def closing_callbacks(callbacks: Sequence[Callback]) -> Iterator[None]:
-    """A context manager that calls ``close()`` of all callbacks with this method at the end."""
-    try:
-        yield
-    finally:
-        for callback in callbacks:
-            if hasattr(callback, "close"):
-                callback.close()
 
 
 class ProgressBar:

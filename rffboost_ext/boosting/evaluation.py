@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves
-from .early_stopping.mean_loss import ErrorFunction
+from .early_stopping.mean_loss import ErrorFunction, MeanLoss
 from .early_stopping.validation_split import MIN_HELD_OUT
 from .evaluation_history import EvaluationHistory
 from .metrics import EvaluationMetric, resolve_metrics
@@ -49,9 +49,9 @@ class Evaluation:
         The rows of the sets that early stopping monitors.
     """
 
-    sets: Mapping[str, Dataset]
-    metrics: tuple[EvaluationMetric, ...]
-    monitored: Dataset | None
+    sets: Mapping[str, Dataset] = field(default_factory=dict)
+    metrics: tuple[EvaluationMetric, ...] = ()
+    monitored: Dataset | None = None
 
     @property
     def couplings(self) -> list[Coupling]:
@@ -61,7 +61,8 @@ class Evaluation:
     @property
     def error(self) -> ErrorFunction:
         """The error that early stopping monitors."""
-        return self.metrics[-1].error
+        metric = self.metrics[-1]
+        return metric.score if metric.decoder is None else metric.error
 
     def without_training_rows(self, owner: str, training: Dataset) -> Evaluation:
         """The same, but early stopping monitors the last set that has rows besides those of the training set.
@@ -88,10 +89,12 @@ class Evaluation:
             for metric in self.metrics:
                 metric.score(rows.observations, start.raw(rows.X))
 
-    def history(self, ensemble: Ensemble, validation: Dataset | None = None) -> EvaluationHistory:
-        """The metrics of a model on the user's sets, or the monitored one on the rows that it holds out."""
-        if self.sets or validation is None:
+    def history(self, ensemble: Ensemble, validation: Dataset | None = None) -> EvaluationHistory | None:
+        """The metrics of a model on the user's sets, or the monitored one on held-out rows; None without rows."""
+        if self.sets:
             return EvaluationHistory(self.sets, self.metrics, ensemble)
+        if validation is None:
+            return None
         return EvaluationHistory({"validation": validation}, self.metrics[-1:], ensemble)
 
     def best(self, curves: Curves, scores: Array | None) -> dict[str, Any]:
@@ -148,9 +151,13 @@ def evaluation_of(
         except ValueError as error:
             raise ValueError(f"{owner}: eval_set {label!r}: {error}") from error
     name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
-    n_outputs = loss.n_scores(data.y, targets.n_classes)
-    decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
-    evaluation = Evaluation(sets, resolve_metrics(eval_metric, decoder), None)
+    if eval_metric is None:
+        metrics: tuple[EvaluationMetric, ...] = (EvaluationMetric(name, False, MeanLoss(loss), coupling=loss),)
+    else:
+        n_outputs = loss.n_scores(data.y, targets.n_classes)
+        decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
+        metrics = resolve_metrics(eval_metric, decoder)
+    evaluation = Evaluation(sets, metrics)
     sets = {label: held.coupled_by(loss, *evaluation.couplings) for label, held in sets.items()}
     return replace(evaluation, sets=sets, monitored=list(sets.values())[-1] if sets else None)
 
@@ -160,10 +167,10 @@ def evaluation_sets(
     eval_set: Any,
     features: FeatureEncoder,
     targets: TargetEncoder,
-    margins: Mapping[str, Any] | None = None,
-    n_scores: int = 1,
+    margins: Mapping[str, Any],
+    offset: Array | None,
 ) -> dict[str, Dataset]:
-    """The user's sets, validated and encoded, by name, with their offsets of `n_scores` columns if there are any.
+    """The user's sets, validated and encoded, by name, with `margins` as the fit has an `offset` (n, C).
 
     Raises
     ------
@@ -175,10 +182,10 @@ def evaluation_sets(
     for name, given in named_sets(owner, eval_set).items():
         try:
             sets[name] = evaluation_set(given, features, targets)
-            if margins:
+            if offset is not None:
                 weight = given[2] if len(given) == 3 else None
-                offset = encode_base_margin(margins[name], given[0], weight, n_scores)
-                sets[name] = replace(sets[name], offset=offset)
+                own = encode_base_margin(margins[name], given[0], weight, offset.shape[1])
+                sets[name] = replace(sets[name], offset=own)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{owner}: eval_set {name!r}: {error}") from error

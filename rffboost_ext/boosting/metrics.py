@@ -83,7 +83,7 @@ class EvalMetricCheck(Check):
 
 
 def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric, ...]:
-    """The metrics of ``eval_metric``; the loss of the fit if it is None.
+    """The metrics of ``eval_metric``.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric
 
 def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
-    if given is None or is_loss(given):
+    if is_loss(given):
         return loss_metric(given, decoder)
     named, coupling = find_metric(given) if isinstance(given, str) else None, None
     if named is not None:
@@ -138,11 +138,10 @@ def is_loss(given: Any) -> bool:
     return isinstance(given, Loss) or given in LOSSES.names()
 
 
-def loss_metric(given: str | Loss | None, decoder: ScoreDecoder) -> EvaluationMetric:
-    """The weighted mean of a loss; of that of the fit for None."""
-    name = decoder.name if given is None else name_and_direction(given)[0]
-    loss = decoder.loss if given is None or given == decoder.name else compatible_loss(given, decoder)
-    return EvaluationMetric(name, False, MeanLoss(loss), coupling=loss)
+def loss_metric(given: str | Loss, decoder: ScoreDecoder) -> EvaluationMetric:
+    """The weighted mean of a loss."""
+    loss = decoder.loss if given == decoder.name else compatible_loss(given, decoder)
+    return EvaluationMetric(name_and_direction(given)[0], False, MeanLoss(loss), coupling=loss)
 
 
 def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:

@@ -34,7 +34,6 @@ def run(
     trainer: Trainer,
     rows: Dataset,
     start: Start,
-    evaluation: Evaluation,
     seed: int,
     callbacks: Sequence[Callback] = (),
 ) -> Result:
@@ -44,14 +43,12 @@ def run(
     ----------
     plan : Plan
     trainer : Trainer
-        Trains the first member.
+        Trains the first member. Its evaluation may hold the user's rows for early stopping; otherwise some of
+        `rows` are held out.
     rows : Dataset
         All rows.
     start : Start
         The model to continue from, and its training scores.
-    evaluation : Evaluation
-        The user's rows for early stopping, if there are any, and the metrics; otherwise some of `rows` are held
-        out.
     seed : int
         Seed of the divisions.
     callbacks : sequence of callable
@@ -66,6 +63,9 @@ def run(
     Interrupted
         If the user interrupts the fit before any model has a round.
     """
+    evaluation = trainer.evaluation or Evaluation()
+    if evaluation.sets:
+        evaluation.require_computable(trainer.baseline(rows) if start.ensemble is None else start.ensemble)
     try:
         if plan.patience is None:
             result = Result(trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw))
@@ -81,7 +81,8 @@ def run(
 def evaluated(result: Result, evaluation: Evaluation) -> Result:
     """The result with its evaluations, without them if the user interrupts these."""
     try:
-        curves = evaluation.history(result.ensemble).curves()
+        history = evaluation.history(result.ensemble)
+        curves = {} if history is None else history.curves()
     except KeyboardInterrupt:
         return replace(result, interrupt=Interrupted(result.ensemble))
     found = {"evals_result_": curves} if curves else {}

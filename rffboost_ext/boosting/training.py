@@ -21,9 +21,8 @@ from .early_stopping.monitor import EarlyStopping
 from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
-from .loop import boost_rounds, initial_ensemble
+from .loop import RoundFitter, boost_rounds, initial_ensemble
 from .plan import Member, Model, Plan
-from .round_update import RoundFitter
 
 # Number of rounds trained on one sample of the rows.
 ROUNDS_PER_SAMPLE = 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
@@ -11,8 +12,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.callbacks import ScoreRecorder, closing_callbacks
+from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
+from ..boosting.fit_state import FitRecorder
 from ..boosting.interruption import Interrupted
 from ..boosting.parts import Parts
 from ..boosting.plan import Plan, Result, Start, key_of
@@ -27,7 +29,7 @@ from ..inspection.importance import defer_importances
 from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
 from ..losses.validation import count_scores
-from ..persistence.checkpoint import recorder_for
+from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.base_margin import encode_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
@@ -37,19 +39,17 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from .composition import compose
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
-from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import (
     InitModel,
     compatible_ensemble,
     read_init_model,
-    require_room,
     require_same_fit,
     require_same_margin,
     require_same_outputs,
 )
 from .learner_policies import policy_of
 from .parameters import BoosterParameters
-from .planning import min_distinct_rows, plan_fit, uses_early_stopping
+from .planning import clip_features, min_distinct_rows, plan_fit, uses_early_stopping
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
@@ -81,38 +81,41 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         targets: TargetEncoder,
     ) -> E:
         """Fit to X and y, whose targets `targets` encodes."""
-        owner, has_offset = type(self).__name__, base_margin is not None
+        owner = type(self).__name__
         parts = compose(self)
         init = self._read_init_model(init_model)
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
+        rows = self._encode(X, y, sample_weight, groups, targets, init)
+        self._check_target(parts, rows, targets)
         if self._is_warm_start():
             require_base_margin(owner, base_margin, self.uses_base_margin_)
-        data = self._encode(X, y, sample_weight, groups, targets, init)
-        self._check_target(parts, data, targets)
-        n_scores = count_scores(parts.loss, data.y, targets.n_classes)
-        if has_offset:
-            data = replace(data, offset=encode_base_margin(base_margin, X, sample_weight, n_scores))
-        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, n_scores)
+        if base_margin is not None:
+            n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
+            rows = replace(rows, offset=encode_base_margin(base_margin, X, sample_weight, n_scores))
+        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, rows.offset)
         given_loss = full_repr(parts.loss)
-        parts = self._prepare(parts, data, targets)
-        warn_if_light(data.weight)
-        start = replace(self._start_from(init, parts.loss, data, targets), loss=given_loss)
-        name = self.default_loss if is_auto(self.loss) else self.loss
-        evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
-        data = data.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
-        stops = uses_early_stopping(self, parts.learner, evaluation.monitored, data)
+        parts = self._prepare(parts, rows, targets)
+        warn_if_light(rows.weight)
+        start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
+        evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, self._given_loss, rows, targets)
+        rows = rows.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
+        stops = uses_early_stopping(self, parts.learner, evaluation.monitored, rows)
         if stops:
-            data = merge_copies(data, min_distinct_rows(self.n_folds))
-            evaluation = evaluation.without_training_rows(owner, data)
-        elif not data.is_coupled and len(data) <= policy_of(parts.learner).max_merged_rows(parts.learner):
-            data = merge_duplicates(data)
+            rows = merge_copies(rows, min_distinct_rows(self.n_folds))
+            evaluation = evaluation.without_training_rows(owner, rows)
+        elif not rows.is_coupled and len(rows) <= policy_of(parts.learner).max_merged_rows(parts.learner):
+            rows = merge_duplicates(rows)
         if not self._is_warm_start():
-            self.encoder_.fit_expansion(data.X, data.weight)
-        plan = plan_fit(self, parts, data, evaluation.monitored, stops, start)
-        require_room(owner, start.ensemble, self.n_estimators, plan.n_estimators)
-        self._train(plan, parts, data, evaluation, start)
-        self._after_training(data)
+            self.encoder_.fit_expansion(rows.X, rows.weight)
+        plan = plan_fit(self, parts, rows, evaluation.monitored, stops, start)
+        self._store(self._run(plan, parts, rows, evaluation, start), plan)
+        self._after_training(rows)
         return self
+
+    @property
+    def _given_loss(self) -> str | Loss:
+        """The loss, by name if it is "auto"."""
+        return self.default_loss if is_auto(self.loss) else self.loss
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
         """What couples the rows of a fit besides its metrics."""
@@ -183,17 +186,24 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         require_same_fit(type(self).__name__, loss, self.loss_)
         return replace(self._start, ensemble=self.ensemble_, learner_state=deepcopy(self._start.learner_state))
 
-    def _train(self, plan: Plan, parts: Parts, data: Dataset, evaluation: Evaluation, start: Start) -> None:
-        """Do what the plan says, and store the result."""
-        recorder = recorder_for(self, data, evaluation.sets or None, start.ensemble)
+    def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation, start: Start) -> Result:
+        """Do what the plan says; sets the loss and the state for a warm start."""
+        given = self.callbacks or ()
+        recorder = recorder_for(self, rows, evaluation.sets or None, start.ensemble) if given else FitRecorder()
         split_seed, seed = recorder.seeds(self._seeds())
-        scores = ScoreRecorder(start.training_scores(data))
+        start = replace(start, seed=seed, raw=start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
-        with (
-            use_threads(self.n_jobs) as n_jobs,
-            announcing_compilation(self.verbose),
-            closing_callbacks(self.callbacks or ()),
-        ):
+        scores = ScoreRecorder(start.raw)
+        callbacks = [one for one in given if not isinstance(one, Checkpoint)]
+        callbacks += [ProgressPrinter(self.verbose)] * bool(self.verbose) + [scores] * keeps_state
+        with ExitStack() as stack:
+            n_jobs = stack.enter_context(use_threads(self.n_jobs))
+            if self.verbose:
+                from ..kernels.compile_notice import announce_compilation
+
+                stack.enter_context(announce_compilation())
+            for callback in given:
+                stack.callback(getattr(callback, "close", tuple))
             trainer = Trainer(
                 parts.loss,
                 plan.members[0],
@@ -205,26 +215,21 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
                 recorder=recorder,
                 evaluation=evaluation,
                 expansion=self.encoder_.expansion,
-                clipping=clip_features(self, parts, data, seed),
+                clipping=clip_features(self, parts, rows, seed),
             )
-            if evaluation.sets:
-                evaluation.require_computable(trainer.baseline(data) if start.ensemble is None else start.ensemble)
-            callbacks = combined_callbacks(self.callbacks, self.verbose)
-            callbacks += [scores] if keeps_state else []
-            start = replace(start, seed=seed, raw=scores.raw)
-            result = run(plan, trainer, data, start, evaluation, split_seed, callbacks)
-        self._store(result, plan)
+            result = run(plan, trainer, rows, start, split_seed, callbacks)
         self.loss_, self._start = parts.loss, start.without_state()
         if keeps_state:
             raw = None if result.interrupt else scores.raw
-            self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(data))
+            self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(rows))
         self._forget(["uses_base_margin_"])
-        if data.offset is not None:
+        if rows.offset is not None:
             self.uses_base_margin_ = True
-        self._importances = defer_importances(data, seed, parts.loss)
+        self._importances = defer_importances(rows, seed, parts.loss)
+        return result
 
     def _store(self, result: Result, plan: Plan) -> None:
-        """Set the attributes of this fit, and remove those of an earlier one."""
+        """Set the attributes of a result, and remove those of an earlier fit."""
         self._forget([*OF_EVALUATION, *OF_EARLY_STOPPING])
         self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
         if result.scores is not None:

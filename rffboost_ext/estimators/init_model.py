@@ -161,13 +161,3 @@ def require_same_outputs(owner: str, n_scores: int, ensemble: Ensemble) -> None:
             f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit when warm_start is "
             f"set, got {n_scores}"
         )
-
-
-def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
-    """Raise a ValueError if the model to continue from has more rounds than requested."""
-    if init is not None and len(init) > n_rounds:
-        given = n_estimators or f"None, for {n_rounds}"
-        raise ValueError(
-            f"{owner}: n_estimators must be at least the {len(init)} rounds already fitted when warm_start is set "
-            f"(all models of a fit with early stopping counted), got {given}"
-        )

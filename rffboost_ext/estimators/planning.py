@@ -18,6 +18,9 @@ from ..core import Learner
 from ..data.copies import MIN_DISTINCT
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
+from ..preprocessing.feature_expansion import fit_clipping
+from ..preprocessing.log_transform import choose_log_transform
+from ..terms import ClipAndLog
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -63,6 +66,7 @@ def plan_fit(
     row = choose(estimator, rows, validation, start.ensemble) if stops else TrainingDefaults(0.1, 40)
     rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
     n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + start.n_initial
+    require_room(type(estimator).__name__, start.ensemble, estimator.n_estimators, n_estimators)
     expansion = estimator.encoder_.expansion
 
     def member(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
@@ -83,6 +87,16 @@ def plan_fit(
         trained = [member(learner, limit) for learner in several]
     plan = Plan(trained, rate, n_estimators, races=not stacked)
     return stopping_plan(plan, estimator, rows, row, start.ensemble) if stops else plan
+
+
+def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
+    """Raise a ValueError if the model to continue from has more rounds than requested."""
+    if init is not None and len(init) > n_rounds:
+        given = n_estimators or f"None, for {n_rounds}"
+        raise ValueError(
+            f"{owner}: n_estimators must be at least the {len(init)} rounds already fitted when warm_start is set "
+            f"(all models of a fit with early stopping counted), got {given}"
+        )
 
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
@@ -215,3 +229,15 @@ def patience(estimator: Any, n_samples: int, row: TrainingDefaults, n_classes: i
     # With many rows the shares are of the log loss of a coin, 1 bit.
     bits = math.log2(n_classes) if n_samples > FEW else 1.0
     return Patience(row.patience, row.share, *(part / bits for part in row.converged))
+
+
+def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:
+    """The range of the columns that learners get, the log transform of skewed ones, and imputation by means."""
+    expansion = estimator.encoder_.expansion
+    if estimator.extrapolation != "constant":
+        only_imputes = expansion is not None and expansion.only_imputes_means
+        return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
+    clipping = fit_clipping(data.X, expansion)
+    if policy_of(parts.learner).allows_log(parts.learner) and is_auto(estimator.standardize):
+        clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
+    return clipping

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
+from ..boosting.loop import RoundFitter
 from ..boosting.parts import check_composition, default_step
-from ..boosting.round_update import RoundFitter
 from ..boosting.steps import STEPS, Shrunk
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..boosting.round_update import RoundFitter
+from ..boosting.loop import RoundFitter
 from ..core import Term
 from ..terms.ensemble import Ensemble
 from ..terms.laws import check_laws

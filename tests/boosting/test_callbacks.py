@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
-from rffboost_ext.boosting import round_update as boosting
+from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.parts import default_step
 from rffboost_ext.boosting.steps import STEPS
 

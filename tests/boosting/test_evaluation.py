@@ -18,7 +18,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import Checkpoint, RFFBoostClassifier, RFFBoostRegressor, average, load_model
-from rffboost_ext.boosting import round_update as boosting
+from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.losses import AbsoluteError, Huber
 
 from ..cases import ALL_PAIRS, make_data, make_estimator

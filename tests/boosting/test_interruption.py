@@ -16,7 +16,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     boost,
 )
-from rffboost_ext.boosting import round_update as boosting
+from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.interruption import Interrupted
 from rffboost_ext.utils import files
 

@@ -20,7 +20,7 @@ from rffboost_ext import (
     RFFNewton,
     Tree,
 )
-from rffboost_ext.boosting import round_update as boosting
+from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting import training
 from rffboost_ext.utils import files
 
