@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import numba
+
+from .compile_options import INNER
 from .kernel import kernel
+
+
+@numba.njit(**INNER)
+def inner_product(a, b):  # type: ignore[no-untyped-def]
+    """The inner product of two vectors, summed in order."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
 
 
 @kernel("f8[2] f8[2] i8 i8 f8[1] f8[1]* f8[1]*")
@@ -13,36 +25,24 @@ def quasi_newton_direction(moves, changes, newest, pairs, gradient, shares, dire
     at `newest`. Without pairs the direction is the negative gradient. `shares` (m,) is a buffer.
     """
     size, d = len(moves), len(gradient)
-    slope, largest = 0.0, 0.0
+    largest = 0.0
     for i in range(d):
         direction[i] = -gradient[i]
         largest = largest if abs(gradient[i]) <= largest else abs(gradient[i])
     for age in range(pairs):
         move, change = moves[(newest - age) % size], changes[(newest - age) % size]
-        along, product = 0.0, 0.0
-        for i in range(d):
-            along += move[i] * direction[i]
-            product += move[i] * change[i]
-        shares[age] = along / product
+        shares[age] = inner_product(move, direction) / inner_product(move, change)
         for i in range(d):
             direction[i] -= shares[age] * change[i]
     if pairs > 0:
         # The initial Hessian is the identity in the scale of the newest pair.
         move, change = moves[newest], changes[newest]
-        product, square = 0.0, 0.0
+        scale = inner_product(move, change) / inner_product(change, change)
         for i in range(d):
-            product += move[i] * change[i]
-            square += change[i] * change[i]
-        for i in range(d):
-            direction[i] *= product / square
+            direction[i] *= scale
     for age in range(pairs - 1, -1, -1):
         move, change = moves[(newest - age) % size], changes[(newest - age) % size]
-        along, product = 0.0, 0.0
+        share = shares[age] - inner_product(change, direction) / inner_product(move, change)
         for i in range(d):
-            along += change[i] * direction[i]
-            product += move[i] * change[i]
-        for i in range(d):
-            direction[i] += (shares[age] - along / product) * move[i]
-    for i in range(d):
-        slope += gradient[i] * direction[i]
-    return slope, largest
+            direction[i] += share * move[i]
+    return inner_product(gradient, direction), largest

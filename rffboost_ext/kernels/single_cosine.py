@@ -8,7 +8,7 @@ import numpy as np
 from .compile_options import INLINED
 from .fit_criteria import criterion_cosine, criterion_value
 from .kernel import kernel
-from .tiles import correlate_back, empty_aligned_row, stream_tile
+from .tiles import correlate_tile, empty_aligned_row, stream_tile
 from .vector_math import cosine, sincos
 
 
@@ -56,7 +56,7 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
         z[:] = -phase
         stream_tile(tiles[t], omega, z)
         sums[s, 0] = criterion_cosine(kind, z, p[t], q[t], outputs[t])
-        correlate_back(tiles[t], z, gradient)
+        correlate_tile(tiles[t], z, gradient)
         # A loop compiles faster than the assignment to a slice.
         for f in range(len(gradient)):
             sums[s, 1 + f] = gradient[f]

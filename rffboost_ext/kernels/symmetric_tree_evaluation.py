@@ -71,21 +71,7 @@ def add_slopes(slope, leaf, z, out):  # type: ignore[no-untyped-def]
 
 @kernel("T[2] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
 def add_symmetric_trees(  # type: ignore[no-untyped-def]
-    X,
-    feature,
-    threshold,
-    missing_right,
-    subset,
-    members,
-    value,
-    slope,
-    low,
-    high,
-    center,
-    place,
-    out,
-    begin,
-    end,
+    X, feature, threshold, missing_right, subset, members, value, slope, low, high, center, place, out, begin, end
 ):
     """Add :class:`rffboost_ext.terms.SymmetricTrees` at X (n, d) to out (P, n, C), blocks begin .. end-1.
 

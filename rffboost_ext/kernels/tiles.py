@@ -50,11 +50,19 @@ def stream_tile(x, omega, z):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
-    """Write the sums over rows of ``coefficient * x``, (d,), for one tile x (d, B), four features at a time."""
+    """Write the sums over rows of ``coefficient * x``, (d,), for one tile x (d, B), four features at a time.
+
+    From the last feature to the first: of a tile that has just been read, the last are in the nearest cache.
+    """
     d = len(out)
     whole = d - d % 4
     zero = coefficient.dtype.type(0)
-    for f in range(0, whole, 4):
+    for f in range(d - 1, whole - 1, -1):
+        s = zero
+        for i in range(len(coefficient)):
+            s += coefficient[i] * x[f, i]
+        out[f] = s
+    for f in range(whole - 4, -1, -4):
         s0, s1, s2, s3 = zero, zero, zero, zero
         for i in range(len(coefficient)):
             c = coefficient[i]
@@ -63,34 +71,6 @@ def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
             s2 += c * x[f + 2, i]
             s3 += c * x[f + 3, i]
         out[f], out[f + 1], out[f + 2], out[f + 3] = s0, s1, s2, s3
-    for f in range(whole, d):
-        s = zero
-        for i in range(len(coefficient)):
-            s += coefficient[i] * x[f, i]
-        out[f] = s
-
-
-@numba.njit(fastmath=True, **INLINED)
-def correlate_back(x, coefficient, out):  # type: ignore[no-untyped-def]
-    """As :func:`correlate_tile`, from the last feature to the first.
-
-    For a tile that has just been read: the last features are in the nearest cache.
-    """
-    d = len(out)
-    zero = coefficient.dtype.type(0)
-    for k in range(d // 2):
-        f = d - 2 - 2 * k
-        s0, s1 = zero, zero
-        for i in range(len(coefficient)):
-            c = coefficient[i]
-            s0 += c * x[f, i]
-            s1 += c * x[f + 1, i]
-        out[f], out[f + 1] = s0, s1
-    if d % 2:
-        s0 = zero
-        for i in range(len(coefficient)):
-            s0 += coefficient[i] * x[0, i]
-        out[0] = s0
 
 
 @kernel("T[3] T[2] T[3]* i8 i8")

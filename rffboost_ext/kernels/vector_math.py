@@ -264,32 +264,20 @@ def exp(x):  # type: ignore[no-untyped-def]
     raise TypeError("exp is for compiled code; use numpy.exp")
 
 
-@overload(sincos)
-def _(z):  # type: ignore[no-untyped-def]
-    if z == numba.float32:
-        return lambda z: _sincos32(z)
-    return lambda z: _sincos64(z)
+def choose_by_precision(function, double, single):  # type: ignore[no-untyped-def]
+    """Let compiled code call one of two implementations by the type of the argument."""
+
+    def choose(z):  # type: ignore[no-untyped-def]
+        chosen = single if z == numba.float32 else double
+        return lambda z: chosen(z)
+
+    overload(function)(choose)
 
 
-@overload(cosine)
-def _(z):  # type: ignore[no-untyped-def]
-    if z == numba.float32:
-        return lambda z: _cos32(z)
-    return lambda z: _cos64(z)
-
-
-@overload(cospi)
-def _(z):  # type: ignore[no-untyped-def]
-    if z == numba.float32:
-        return lambda z: _cospi32(z)
-    return lambda z: _cospi64(z)
-
-
-@overload(exp)
-def _(x):  # type: ignore[no-untyped-def]
-    if x == numba.float32:
-        return lambda x: _exp32(x)
-    return lambda x: _exp64(x)
+choose_by_precision(sincos, _sincos64, _sincos32)
+choose_by_precision(cosine, _cos64, _cos32)
+choose_by_precision(cospi, _cospi64, _cospi32)
+choose_by_precision(exp, _exp64, _exp32)
 
 
 # Array versions, for calls from Python.
