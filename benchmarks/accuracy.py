@@ -1,175 +1,133 @@
-"""Accuracy beside XGBoost, LightGBM, HistGradientBoosting and CatBoost, and what it costs.
+"""Accuracy and times of RFFBoost, XGBoost, LightGBM, HistGradientBoosting and CatBoost, each at its own defaults.
 
-    python benchmarks/accuracy.py --out DIR [--quick] [--tables ecml wider ...] [--systems ...] [--datasets ...]
-        [--splits N] [--threads 1] [--jobs N] [--data-dir DIR] [--redo SYSTEM ...] [--no-run]
+    python -m benchmarks.accuracy --table ecml --out FILE.csv [--systems ...] [--datasets ...] [--splits N]
+        [--data-dir DIR] [--jobs N]
 
-All systems meet the same splits in one run, each at its own defaults. DIR/accuracy.csv gets a row per table, data
-set, split and system as soon as it is there, and a further run does what is missing: one that was interrupted goes
-on. --redo drops the rows of a system first, of the tables that are named. DIR/accuracy.md has the tables,
-DIR/speed.json the times of the table "speed". Data are CSV files in --data-dir, by default $RFFBOOST_DATA, or
-directly below it, and what scikit-learn has; a data set that cannot be had is named and left out. Needs
-``pip install "rffboost-ext[all]"``.
+The tables are "ecml", "wider", "development" and "further", and "ecml-tuned", where systems are tuned by 5-fold
+cross-validation on the training part. All systems have the same random 70/30 splits, stratified by class. The
+score is the accuracy, or for regression R2, in percent. A further run measures what the file lacks.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from time import perf_counter
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-# A script's own folder comes first on the path, and there onnx.py would be taken for the package of that name.
-sys.path[:] = [
-    str(ROOT),
-    *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "benchmarks")),
-]
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
 
-from benchmarks.speed import POOLS, positive  # noqa: E402
+from rffboost_ext.experiments.study import Study, Task
 
-if TYPE_CHECKING:
-    from benchmarks.accuracy_run import Selection
-    from benchmarks.accuracy_tables import Table
+from .command import Benchmark, Selection
+from .data import FURTHER, SMALL, SOURCES, Parts, TaskData, load_source
+from .systems import DEFAULTS, SCORING, DefaultSystem, warm_up
 
-NAMES = ("ecml", "ecml-tuned", "wider", "development", "further", "speed")
+FOLDS, TEST_SIZE = 5, 0.3
+PEERS = ("xgboost", "lightgbm", "histgb", "catboost")
+COLUMNS = ("score", "fit_seconds", "search_seconds", "predict_seconds", "chosen")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its data sets, those that are measured only if they are named, its systems and splits."""
+
+    datasets: tuple[str, ...]
+    systems: tuple[str, ...]
+    splits: int
+    tune: bool = False
+
+
+TABLES = {
+    "ecml": Table(SMALL, ("rffboost", *PEERS, "gbrff2"), 20),
+    "ecml-tuned": Table(SMALL, ("rffboost", *PEERS, "gbrff2"), 20, tune=True),
+    "wider": Table(
+        (
+            *("bankmarketing", "adult", "mnist17", "mnist49", "mnist56", "classification_2"),
+            *("classification_5", "gaussian_quantiles", "digits"),
+            *("diabetes", "friedman1", "friedman2", "friedman3", "sparse_uncorrelated", "adult_full"),
+        ),
+        ("rffboost", *PEERS, "gbrff2", "rffboost_high"),
+        5,
+    ),
+    "development": Table(
+        ("electricity", "elevators", "letter", "magic", "winequality_white"),
+        ("rffboost", *PEERS, "rffboost_high"),
+        3,
+    ),
+    "further": Table(tuple(FURTHER), ("rffboost", *PEERS, "rffboost_high"), 3),
+}
+
+
+def split(data: TaskData, index: int) -> tuple[str, Parts]:
+    """The task, and the parts of split `index`, from 1."""
+    return data.task, data.split(TEST_SIZE, index)
+
+
+def measure(tune: bool, system: DefaultSystem, parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
+    """Score and times of a system."""
+    kind, (X, y, X_test, y_test) = parts
+    warm_up(system.build, kind)
+    model, seconds, search_seconds, chosen = fit(system, kind, X, y, tune)
+    start = perf_counter()
+    predicted = np.ravel(model.predict(X_test))
+    predict_seconds = perf_counter() - start
+    score = (r2_score if kind == "regression" else accuracy_score)(y_test, predicted)
+    values = 100.0 * float(score), seconds, search_seconds, predict_seconds, chosen
+    return [dict(zip(COLUMNS, values, strict=True))]
+
+
+def fit(system: DefaultSystem, kind: str, X: Any, y: Any, tune: bool) -> tuple[Any, float, float, dict[str, Any]]:
+    """The model, the seconds of its fit and of the search before it, and what that chose."""
+    from sklearn.model_selection import GridSearchCV
+
+    model = system.build(kind)
+    start = perf_counter()
+    if not tune:
+        model.fit(X, y)
+        return model, perf_counter() - start, 0.0, {}
+    search = GridSearchCV(model, system.grid(X), scoring=SCORING[kind], cv=FOLDS, error_score="raise").fit(X, y)
+    seconds = float(search.refit_time_)
+    return search.best_estimator_, seconds, perf_counter() - start - seconds, search.best_params_
+
+
+def study(table: Table, selection: Selection) -> Study:
+    """The study of a table."""
+    return Study(
+        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
+        systems={name: DEFAULTS[name] for name in selection.systems},
+        splits=split,
+        measures=partial(measure, table.tune),
+        columns=COLUMNS,
+        n_splits=selection.splits,
+        config=cache(lambda system, dataset: DEFAULTS[system].config(SOURCES[dataset].task, table.tune)),
+        applies=lambda dataset, system: SOURCES[dataset].task in DEFAULTS[system].tasks,
+    )
+
+
+def benchmark(table: Table) -> Benchmark:
+    """A table as a script."""
+    return Benchmark(
+        __doc__,
+        table.datasets,
+        table.systems,
+        table.splits,
+        partial(study, table),
+        {"score": "higher", "fit_seconds": "time"},
+        missing=lambda name, folder: SOURCES[name].missing(folder),
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the options, limit the threads of every pool, measure what is missing and write the tables."""
-    chosen = parse_options(options(), arguments, check_choices)
-    failures = [] if chosen.no_run else [*run_missing(chosen), *time(chosen)]
-    write(chosen)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def options() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results; created if needed")
-    parser.add_argument("--quick", action="store_true", help="a sample of each table, in about a minute")
-    parser.add_argument("--tables", nargs="+", choices=NAMES, default=list(NAMES), help="all by default")
-    parser.add_argument("--systems", nargs="+", metavar="NAME", help="all by default")
-    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default; adult_full only if named")
-    parser.add_argument("--splits", type=positive, help="splits of each data set, each table's own by default")
-    parser.add_argument("--redo", nargs="+", metavar="SYSTEM", default=[], help="drop the rows of these first")
-    parser.add_argument("--no-run", action="store_true", help="write the tables of the rows so far, and no more")
-    parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
-    parser.add_argument("--threads", type=positive, default=1, help="threads of every system")
-    parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
-    return parser
-
-
-def parse_options(
-    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, check: Callable[[argparse.Namespace], None]
-) -> argparse.Namespace:
-    """Read and check the options, limit the threads of every pool, and create the folder of the results."""
-    chosen = parser.parse_args(arguments)
-    for name in POOLS:
-        os.environ[name] = str(chosen.threads)
-    try:
-        chosen.data_dir = data_folder(chosen.data_dir)
-        check(chosen)
-    except ValueError as error:
-        parser.error(str(error))
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    return chosen
-
-
-def data_folder(folder: Path | None) -> Path | None:
-    """The folder of data: the argument or the folder of the environment variable, if any."""
-    usual = os.environ.get("RFFBOOST_DATA")
-    if folder is None and not usual:
-        return None
-    source, chosen = ("--data-dir", folder) if folder is not None else ("RFFBOOST_DATA", Path(usual or ""))
-    if not chosen.is_dir():
-        raise ValueError(f"{source}: {str(chosen)!r} is not a folder")
-    return chosen.resolve()
-
-
-def check_choices(chosen: argparse.Namespace) -> None:
-    """Raise a ValueError unless systems and data sets are known and the results can be read and written."""
-    from benchmarks import accuracy_data, accuracy_systems
-    from benchmarks.accuracy_records import AccuracyRecord
-    from rffboost_ext.experiments.outputs import check_folder
-    from rffboost_ext.experiments.records import Records
-
-    accuracy_systems.check_names([*(chosen.systems or ()), *chosen.redo])
-    accuracy_data.check_names(chosen.datasets or [])
-    check_folder("--out", chosen.out)
-    file = Records(chosen.out / "accuracy.csv", AccuracyRecord)
-    if file.repair():
-        print(f"{file.path}: the last line was incomplete and is dropped", file=sys.stderr)
-    file.read()
-
-
-def run_missing(chosen: argparse.Namespace) -> list[str]:
-    """Measure the missing records, and return the failures."""
-    from benchmarks.accuracy_records import AccuracyRecord
-    from rffboost_ext.experiments.records import Records
-    from rffboost_ext.experiments.runner import failure_lines, pending, run_all
-
-    file = Records(chosen.out / "accuracy.csv", AccuracyRecord)
-    selected, tables = selection(chosen), requested_tables(chosen)
-    names = {table.name for table in tables}
-    dropped = file.drop(lambda row: row.system in chosen.redo and row.table in names)
-    for name, why in selected.missing(tables).items():
-        print(f"left out: {name}: {why}", file=sys.stderr)
-    rows = file.read()
-    wanted = [task for table in tables for task in selected.tasks(table)]
-    print(f"{len(pending(wanted, rows))} of {len(wanted)} rows to do, {dropped} dropped", file=sys.stderr)
-    return failure_lines(run_all(lambda known: wanted, rows, file, chosen.jobs))
-
-
-def time(chosen: argparse.Namespace) -> list[str]:
-    """Take the missing times, if requested, and return the failures."""
-    from benchmarks.accuracy_speed import QUICK, SpeedFile, SpeedSizes, measure_all
-
-    ours = chosen.systems is None or "rffboost" in chosen.systems
-    if "speed" not in chosen.tables or not ours:
-        return []
-    file = SpeedFile(chosen.out / "speed.json")
-    if "rffboost" in chosen.redo:
-        file.write({})
-    sizes = QUICK if chosen.quick else SpeedSizes()
-    return measure_all(file, sizes, chosen.threads, lambda text: print(text, file=sys.stderr, flush=True))
-
-
-def write(chosen: argparse.Namespace) -> None:
-    """Write the tables of all rows so far, and print them."""
-    from benchmarks.accuracy_records import AccuracyRecord
-    from benchmarks.accuracy_report import report
-    from benchmarks.accuracy_run import current
-    from benchmarks.accuracy_speed import QUICK, SpeedFile, SpeedSizes, speed_section
-    from benchmarks.accuracy_tables import TABLES
-    from benchmarks.machine import machine
-    from rffboost_ext.experiments.records import Records
-    from rffboost_ext.utils.files import write_atomically
-
-    rows = current(Records(chosen.out / "accuracy.csv", AccuracyRecord).read().values(), chosen.threads)
-    sizes = QUICK if chosen.quick else SpeedSizes()
-    speed = speed_section(SpeedFile(chosen.out / "speed.json"), sizes, chosen.threads)
-    text = report(TABLES.values(), rows, speed, machine(chosen.threads))
-    write_atomically(chosen.out / "accuracy.md", text.encode())
-    print(text)
-
-
-def selection(chosen: argparse.Namespace) -> Selection:
-    """The parts of the tables to measure."""
-    from benchmarks.accuracy_run import Selection
-
-    systems, datasets = (None if names is None else tuple(names) for names in (chosen.systems, chosen.datasets))
-    return Selection(systems, datasets, chosen.splits, chosen.quick, chosen.threads, chosen.data_dir)
-
-
-def requested_tables(chosen: argparse.Namespace) -> list[Table]:
-    """The requested tables, without that of times."""
-    from benchmarks.accuracy_tables import TABLES
-
-    return [TABLES[name] for name in chosen.tables if name in TABLES]
+    """Measure one table."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--table", choices=TABLES, default="ecml")
+    given, others = parser.parse_known_args(arguments)
+    return benchmark(TABLES[given.table]).main(others)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What compilation costs: seconds of each kernel, and of first calls in fresh processes.
 
-    python benchmarks/compilation.py [--write benchmarks/compilation.md]
+    python -m benchmarks.compilation [--write benchmarks/compilation.md]
 
 Every measurement runs in a process of its own, on one core, with an empty cache for the first process and the
 filled cache for the second. "Warm" is the same call once more in that process. Seconds are CPU time: on an idle
@@ -9,7 +9,6 @@ core as much time passes. Takes three minutes.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -18,8 +17,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from rffboost_ext.experiments.machine import environment
+
+from .command import options
+
 ROOT = Path(__file__).resolve().parents[1]
-POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PREPARE = """
 import json, time
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_classification
@@ -65,9 +67,33 @@ print(json.dumps(found))
 """
 
 
+PAGE = """# Compilation
+
+`python -m benchmarks.compilation --write benchmarks/compilation.md` measures these tables, in CPU seconds on one
+core.
+
+{machine}
+
+## First calls
+
+| call | empty cache | second process | warm |
+| --- | --- | --- | --- |
+{calls}
+
+## Kernels
+
+Each kernel has one signature in each precision. Functions that several kernels call are compiled with the first of
+them.
+
+| kernel | float32 | float64 |
+| --- | --- | --- |
+{kernels}
+"""
+
+
 def output_of(script: str, folder: Path) -> list[list[object]]:
     """What a script prints, as JSON, from a process on one core with its cache in a folder."""
-    env = os.environ | {"NUMBA_CACHE_DIR": str(folder)} | dict.fromkeys(POOLS, "1")
+    env = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
     pin = "import os; getattr(os, 'sched_setaffinity', lambda *_: None)(0, [min(os.sched_getaffinity(0))])\n"
     done = subprocess.run([sys.executable, "-c", pin + script], env=env, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
@@ -103,39 +129,12 @@ def kernels(folder: Path) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print or write both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--write", type=Path, help="write the tables to this file")
     target = parser.parse_args(arguments).write
-    sys.path.insert(0, str(ROOT))
-    from benchmarks.machine import describe_machine, machine
-
-    facts = describe_machine(machine(1))
     with tempfile.TemporaryDirectory() as name:
         calls, compiled = first_calls(Path(name)), kernels(Path(name))
-    lines = [
-        "# Compilation",
-        "",
-        "`python benchmarks/compilation.py --write benchmarks/compilation.md` measures these tables, in "
-        "CPU seconds on one core.",
-        "",
-        f"{facts}.",
-        "",
-        "## First calls",
-        "",
-        "| call | empty cache | second process | warm |",
-        "| --- | --- | --- | --- |",
-        *calls,
-        "",
-        "## Kernels",
-        "",
-        "Each kernel has one signature in each precision. Functions that several kernels call are compiled with "
-        "the first of them.",
-        "",
-        "| kernel | float32 | float64 |",
-        "| --- | --- | --- |",
-        *compiled,
-    ]
-    text = "\n".join(lines) + "\n"
+    text = PAGE.format(machine=environment(), calls="\n".join(calls), kernels="\n".join(compiled))
     if target is None:
         print(text)
     else:

@@ -1,132 +1,147 @@
-"""What the defaults of the estimators were chosen by: variants beside them, on splits that no table uses.
+"""Variants of the defaults of the estimators, on splits that no other table uses.
 
-    python benchmarks/defaults.py --out DIR [--quick] [--variants ...] [--datasets ...] [--splits N]
-        [--threads 1] [--data-dir DIR] [--no-run]
+    python -m benchmarks.defaults --out FILE.csv [--systems ...] [--datasets ...] [--splits N] [--data-dir DIR]
 
-DIR/defaults.csv gets a row per variant, data set and split as soon as it is there, and a further run does what is
-missing. DIR/defaults.md has the table: the mean over the data sets of each kind, the paired difference from the
-defaults with its standard error over data sets and splits, and the ratio of times. A line of fewer fits is of
-fewer data sets: only its difference compares. Data are found as ``benchmarks/accuracy.py`` finds them, and split
-as there, but with random states from 1001 on. The files of that name beside this script are what was found, on one
-split and one thread. Variants of the rate have five folds and the patience of short steps.
+The score is the accuracy or R2 in percent on 30 % of the rows; splits have random states from 1001 on. defaults.md
+has the table and defaults.csv its rows, of one split. Variants of the rate have five folds and the patience of
+short steps.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from time import process_time
+from typing import Any
+from unittest.mock import patch
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:] = [
-    str(ROOT),
-    *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "benchmarks")),
-]
+from sklearn.base import clone
 
-from benchmarks.accuracy import parse_options  # noqa: E402
-from benchmarks.speed import positive  # noqa: E402
+from rffboost_ext.estimators.planning import plan_fit
+from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.learners import Tree
 
-if TYPE_CHECKING:
-    from benchmarks.defaults_run import DefaultsRecord, Key
-    from rffboost_ext.experiments.records import Records
+from .command import Benchmark, Selection
+from .data import SOURCES, Parts, TaskData, load_source
+from .systems import rffboost, warm_up
 
+FIRST_SPLIT = 1001
+COLUMNS = ("score", "seconds", "rounds")
+MEASURES = {"score": "higher", "seconds": "time"}
+# Parameters of one kind of learner in a stack instead of parameters of the estimator; None removes that learner.
+MIXTURE, KERNELS, NEWTON, SYMMETRIC = "Mixture", "RFFRidge", "RFFIRLS", "SymmetricTree"
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the options, do what is missing and write the table."""
-    chosen = parse_options(options(), arguments, check_names)
-    # NumPy is imported once the pools are held.
-    from benchmarks.defaults_run import DefaultsRecord
-    from rffboost_ext.experiments.records import Records
-    from rffboost_ext.utils.files import write_atomically
-
-    file = Records(chosen.out / "defaults.csv", DefaultsRecord)
-    file.repair()
-    failures = [] if chosen.no_run else run_missing(chosen, file)
-    text = report(file.read())
-    write_atomically(chosen.out / "defaults.md", text.encode())
-    print(text)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def options() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results; created if needed")
-    parser.add_argument("--quick", action="store_true", help="two variants on two data sets")
-    parser.add_argument("--variants", nargs="+", metavar="NAME", help="all by default")
-    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default")
-    parser.add_argument("--splits", type=positive, default=3, help="splits of each data set")
-    parser.add_argument("--no-run", action="store_true", help="write the table of the rows so far, and no more")
-    parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
-    parser.add_argument("--threads", type=positive, default=1, help="threads of every fit")
-    return parser
-
-
-def check_names(chosen: argparse.Namespace) -> None:
-    """Set the variants and data sets to measure; raise a ValueError for an unknown one."""
-    from benchmarks.defaults_run import GROUPS, REFERENCE, variants
-
-    known = {"variants": list(variants()), "datasets": [name for group in GROUPS.values() for name in group]}
-    quick = {"variants": [REFERENCE, "fast"], "datasets": ["wine", "heart"]}
-    for option, names in known.items():
-        given = getattr(chosen, option) or (quick if chosen.quick else known)[option]
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise ValueError(f"--{option}: unknown {unknown[0]!r}; there are {', '.join(names)}")
-        setattr(chosen, option, given)
-
-
-def run_missing(chosen: argparse.Namespace, file: Records[DefaultsRecord]) -> list[str]:
-    """Measure what is missing, append it to the file, and return the failures."""
-    from benchmarks.accuracy_data import SOURCES
-    from benchmarks.defaults_run import make_tasks
-    from rffboost_ext.experiments.runner import failure_lines, run_all
-
-    for dataset in chosen.datasets:
-        if why := SOURCES[dataset].missing(chosen.data_dir):
-            print(f"left out: {dataset}: {why}", file=sys.stderr)
-    tasks = make_tasks(chosen.variants, chosen.datasets, chosen.splits, chosen.threads, chosen.data_dir)
-    return failure_lines(run_all(lambda known: tasks, file.read(), file, 1))
+GROUPS: dict[str, tuple[str, ...]] = {
+    "small": (
+        *("wine", "sonar", "newthyroid", "heart", "bupa", "iono", "wdbc", "balance", "australian", "pima"),
+        *("vehicle", "german", "splice", "spambase"),
+    ),
+    "larger": ("electricity", "magic", "elevators", "winequality_white"),
+    "made": ("classification_2", "classification_5", "gaussian_quantiles", "friedman1", "friedman2", "friedman3"),
+    "wide": ("classification_wide", "clusters_wide", "friedman1_wide", "linear_wide"),
+    # Of the table `further`, where three quarters of the columns of numbers have a skewness beyond 1.
+    "skewed": ("biopsy", "cells", "credit", "hpc", "biomass", "check_times", "cpus", "nmes_visits"),
+}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "fast": {"quality": "fast"},
+    "high": {"quality": "high"},
+    "short steps": {"learning_rate": 0.1},
+    "8 folds": {"n_folds": 8},
+    "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
+    "rff_newton only": {"learner": "rff_newton"},
+    "rff_ridge only": {"learner": "rff_ridge"},
+    "trees only": {"learner": "tree", "early_stopping": True, "n_estimators": 2_000},
+    "rate 0.05": {"learning_rate": 0.05},
+    "rate 0.3": {"learning_rate": 0.3},
+    "patience 80": {"n_iter_no_change": 80},
+    "all rows, learners alternate": {MIXTURE: {"subsample": 1.0}},
+    "trees of 64 bins": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bytree=0.6, max_bin=64)}},
+    "trees of depth 6": {MIXTURE: {"trees": Tree(max_depth=6, colsample_bytree=0.6)}},
+    "trees see all features": {MIXTURE: {"trees": Tree(max_depth=4)}},
+    "nodes see 0.6 of the features": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bynode=0.6)}},
+    "features drawn evenly": {MIXTURE: {"cosines__earned": 0.0}},
+    "cosines at the rate of trees": {MIXTURE: {"cosines__relative_rate": 1.0}},
+    "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
+    "kernels of standardised features": {KERNELS: {"compare_scales": False}},
+    "no reweighted kernels": {NEWTON: None},
+    "no symmetric trees": {SYMMETRIC: None},
+    "linear leaves of symmetric trees": {SYMMETRIC: {"leaf": "linear"}},
+    "features as they are": {"standardize": True},
+    "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
+}
+"""Parameters of the estimators by the name of the variant."""
 
 
-def report(rows: Mapping[Key, DefaultsRecord]) -> str:
-    """The table in Markdown, on what each variant and the defaults have both been measured on."""
-    from benchmarks.defaults_run import GROUPS
-
-    names = list(dict.fromkeys(variant for variant, _, _ in rows))
-    head = ["variant", *GROUPS, "difference", "time", "fits"]
-    lines = [" | ".join(head), " | ".join("---" for _ in head)]
-    lines += [" | ".join(cells(name, rows)) for name in names]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
-
-
-def cells(variant: str, rows: Mapping[Key, DefaultsRecord]) -> list[str]:
-    """One line of the table."""
-    import numpy as np
-
-    from benchmarks.defaults_run import GROUPS, REFERENCE
-
-    shared = [key[1:] for key in rows if key[0] == variant and (REFERENCE, *key[1:]) in rows]
-    if not shared:
-        return [variant, *("" for _ in GROUPS), "", "", "0"]
-    pairs = [(rows[variant, *key], rows[REFERENCE, *key]) for key in shared]
-    gaps = np.array([ours.score - base.score for ours, base in pairs])
-    error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else float("nan")
-    ratio = np.exp(np.mean([np.log(ours.seconds / base.seconds) for ours, base in pairs]))
-    means = [
-        group_mean([rows[variant, *key].score for key in shared if key[0] in group]) for group in GROUPS.values()
-    ]
-    return [variant, *means, f"{gaps.mean():+.2f} ± {error:.2f}", f"{ratio:.2f}", str(len(gaps))]
+def estimator(task: str, parameters: Mapping[str, Any]) -> Any:
+    """The estimator of a variant."""
+    given = dict(parameters)
+    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON, SYMMETRIC) if kind in given}
+    model = rffboost(task, **given)
+    if changed:
+        model.fit = partial(fit_changed, model.fit, changed)
+    return model
 
 
-def group_mean(scores: list[float]) -> str:
-    """The mean, if there is one."""
-    return f"{sum(scores) / len(scores):.2f}" if scores else ""
+def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any] | None], *data: Any) -> Any:
+    """Fit with changed parameters of the planned learners; None removes a learner."""
 
+    def plan(*given: Any) -> Any:
+        planned = plan_fit(*given)
+        wanted = [(member, changed.get(type(member.learner).__name__, {})) for member in planned.members]
+        members = [
+            replace(member, learner=clone(member.learner).set_params(**params))
+            for member, params in wanted
+            if params is not None
+        ]
+        return replace(planned, members=members)
+
+    with patch("rffboost_ext.estimators.base.plan_fit", plan):
+        return fit(*data)
+
+
+def split(data: TaskData, index: int) -> tuple[str, Parts]:
+    """The task, and the parts of split `index`, from 1."""
+    return data.task, data.split(0.3, FIRST_SPLIT + index - 1)
+
+
+def measure(parameters: Mapping[str, Any], parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
+    """Score, processor time of the fit and rounds of a variant."""
+    kind, (X, y, X_test, y_test) = parts
+    warm_up(rffboost, kind)
+    model = estimator(kind, parameters)
+    start = process_time()
+    model.fit(X, y)
+    seconds = process_time() - start
+    score = 100.0 * float(model.score(X_test, y_test))
+    return [{"score": score, "seconds": seconds, "rounds": float(model.n_estimators_)}]
+
+
+def study(selection: Selection) -> Study:
+    """Variants on data sets."""
+    return Study(
+        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
+        systems={name: VARIANTS[name] for name in selection.systems},
+        splits=split,
+        measures=measure,
+        columns=COLUMNS,
+        n_splits=selection.splits,
+        config=lambda system, dataset: "",
+    )
+
+
+BENCHMARK = Benchmark(
+    __doc__,
+    [name for group in GROUPS.values() for name in group],
+    list(VARIANTS),
+    3,
+    study,
+    MEASURES,
+    GROUPS,
+    missing=lambda name, folder: SOURCES[name].missing(folder),
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(BENCHMARK.main())

@@ -1,38 +1,36 @@
 """Rankings beside XGBoost, LightGBM and CatBoost: NDCG@10 of queries, and time.
 
-    python benchmarks/ranking.py [--data-dir DIR] [--sets structured generated] [--folds 5] [--systems ours ...]
+    python -m benchmarks.ranking --out FILE.csv [--data-dir DIR] [--datasets structured] [--systems ...]
 
-Each fold of queries is ranked by models of the other folds, so that each query counts once. Differences to the
+Each split is one of five folds of queries, which is ranked by a model of the other folds. Differences from the
 first system are paired by query, and their standard errors are over queries. Queries without a relevant row are
-left out. All systems have their defaults and one thread; times are processor times of fits. "structured" is
-the files `ranking_train.csv.gz` and `ranking_test.csv.gz` in the folder `structured` of the data.
+left out. All systems have their defaults; times are processor times of fits. "structured" is the files
+`ranking_train.csv.gz` and `ranking_test.csv.gz` in the folder `structured` of the data.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from catboost import CatBoostRanker
-from lightgbm import LGBMRanker
 from sklearn.model_selection import GroupKFold
-from xgboost import XGBRanker
 
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.machine import describe_machine, machine
 from rffboost_ext import RFFBoostRanker
+from rffboost_ext.experiments.report import markdown
+from rffboost_ext.experiments.study import Study, Task
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
 
+from .command import Benchmark, Selection
+
 Array = np.ndarray
+FOLDS = 5
 Rows = tuple[Array, Array, Array]
 """Features (n, d), relevance (n,) and codes of queries (n,), the rows of a query together."""
 
@@ -45,7 +43,7 @@ def structured(folder: Path) -> Rows:
     return table.drop(columns=["y", "qid"]).to_numpy(np.float64), table["y"].to_numpy(), table["qid"].to_numpy()
 
 
-def generated(folder: Path) -> Rows:
+def generated(folder: Path | None) -> Rows:
     """2,000 queries of 5 to 40 rows: features of the query and of the row, which interact, and noise."""
     rng, n_queries = np.random.default_rng(20), 2_000
     query = np.repeat(np.arange(n_queries), rng.integers(5, 41, n_queries))
@@ -70,20 +68,26 @@ def fit_ours(X: Array, y: Array, query: Array) -> Any:
 
 def fit_xgboost(X: Array, y: Array, query: Array) -> Any:
     """XGBRanker, whose objective is rank:ndcg."""
+    from xgboost import XGBRanker
+
     return XGBRanker(n_jobs=1).fit(X, y, qid=query)
 
 
 def fit_lightgbm(X: Array, y: Array, query: Array) -> Any:
     """LGBMRanker, whose objective is lambdarank."""
+    from lightgbm import LGBMRanker
+
     return LGBMRanker(n_jobs=1, verbose=-1).fit(X, y, group=np.unique(query, return_counts=True)[1])
 
 
 def fit_catboost(X: Array, y: Array, query: Array) -> Any:
     """CatBoostRanker, whose loss is YetiRank."""
+    from catboost import CatBoostRanker
+
     return CatBoostRanker(thread_count=1, verbose=0, allow_writing_files=False).fit(X, y, group_id=query)
 
 
-SETS: dict[str, Callable[[Path], Rows]] = {"structured": structured, "generated": generated}
+SETS: dict[str, Callable[[Any], Rows]] = {"structured": structured, "generated": generated}
 SYSTEMS: dict[str, Callable[[Array, Array, Array], Any]] = {
     "ours": fit_ours,
     "xgboost": fit_xgboost,
@@ -92,45 +96,59 @@ SYSTEMS: dict[str, Callable[[Array, Array, Array], Any]] = {
 }
 
 
-def score(system: str, rows: Rows, train: Array, test: Array) -> tuple[Array, float]:
-    """NDCG@10 of each query to rank, (q,), and the time of the fit."""
-    X, y, query = rows
+def split(rows: Rows, index: int) -> tuple[Rows, Array, Array]:
+    """The rows of both parts of fold `index`, from 1."""
+    folds = GroupKFold(FOLDS, shuffle=True, random_state=0).split(rows[0], groups=rows[2])
+    train, test = next(islice(folds, index - 1, None))
+    return rows, train, test
+
+
+def measure(system: Callable[..., Any], parts: tuple[Rows, Array, Array], task: Task) -> list[dict[str, Any]]:
+    """Mean NDCG@10, that of each query, and the time of the fit."""
+    (X, y, query), train, test = parts
     start = time.process_time()
-    model = SYSTEMS[system](X[train], y[train], query[train])
+    model = system(X[train], y[train], query[train])
     seconds = time.process_time() - start
     _, found = ndcg_of_queries(np.column_stack([y[test], query[test]]), np.asarray(model.predict(X[test])), 10)
-    return found, seconds
+    return [{"ndcg": float(np.nanmean(found)), "queries": found.tolist(), "seconds": seconds}]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the mean of each system, and the difference to the first with its standard error."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path, default=os.environ.get("RFFBOOST_DATA", "data"))
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
-    parser.add_argument("--folds", type=int, default=5)
-    options = parser.parse_args(arguments)
-    print(describe_machine(machine(threads=1)))
-    for name in options.sets:
-        rows = SETS[name](Path(options.data_dir))
-        found: dict[str, list[Array]] = {system: [] for system in options.systems}
-        seconds = dict.fromkeys(options.systems, 0.0)
-        folds = GroupKFold(options.folds, shuffle=True, random_state=0).split(rows[0], groups=rows[2])
-        for number, (train, test) in enumerate(folds):
-            for system in options.systems:
-                values, lasted = score(system, rows, train, test)
-                found[system].append(values)
-                seconds[system] += lasted
-                print(f"{name} {number} {system:9} {np.nanmean(values):.4f} {lasted:.1f} s", file=sys.stderr)
-        first = np.concatenate(found[options.systems[0]])
-        for system, parts in found.items():
-            values = np.concatenate(parts)
+def show(frame: Any) -> str:
+    """Mean NDCG@10 over queries, and the difference from the first system with its standard error."""
+    lines = []
+    for name, rows in frame.groupby("dataset", sort=False):
+        found = {system: np.concatenate([*part["queries"]]) for system, part in rows.groupby("system", sort=False)}
+        first = next(iter(found.values()))
+        for system, values in found.items():
             known = ~np.isnan(values)
-            difference = (values - first)[known]
-            error = difference.std(ddof=1) / np.sqrt(known.sum())
-            to_first = f"({difference.mean():+.4f} +- {error:.4f})"
-            print(f"{name:10} {system:9} NDCG@10 {values[known].mean():.4f} {to_first}  {seconds[system]:.1f} s")
+            away = (values - first)[known]
+            error = away.std(ddof=1) / np.sqrt(known.sum())
+            seconds = rows.loc[rows["system"] == system, "seconds"].sum()
+            difference = f"{away.mean():+.4f} ± {error:.4f}"
+            lines.append([str(name), str(system), f"{values[known].mean():.4f}", difference, f"{seconds:.1f}"])
+    return markdown(["queries", "system", "NDCG@10", "difference", "seconds"], lines)
 
+
+def study(selection: Selection) -> Study:
+    """Systems on folds of queries."""
+    return Study(
+        data={name: partial(SETS[name], selection.data_dir) for name in selection.datasets},
+        systems={name: SYSTEMS[name] for name in selection.systems},
+        splits=split,
+        measures=measure,
+        columns=("ndcg", "queries", "seconds"),
+        n_splits=selection.splits,
+    )
+
+
+def missing(name: str, folder: Path | None) -> str:
+    """Why a set is not available; empty if it is."""
+    if name == "generated" or (folder is not None and (folder / "structured").is_dir()):
+        return ""
+    return "there is no folder of data with a folder 'structured'"
+
+
+BENCHMARK = Benchmark(__doc__, list(SETS), list(SYSTEMS), FOLDS, study, show=show, missing=missing)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(BENCHMARK.main())

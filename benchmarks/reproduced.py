@@ -1,6 +1,6 @@
 """Keep the rows of ``rffboost reproduce`` in ``benchmarks/results``, and say there what they come to.
 
-    python benchmarks/reproduced.py FOLDER [FOLDER ...]
+    python -m benchmarks.reproduced FOLDER [FOLDER ...]
 
 Each folder is the --out of runs that have come to a page at least once; they may go on. Their rows join those that
 are kept already; of two of the same data set, system, split and position the new one counts. RESULTS/TARGET.csv
@@ -20,10 +20,9 @@ from typing import Any
 import pandas as pd
 
 from rffboost_ext.experiments.outputs import write_files
+from rffboost_ext.experiments.records import Key, Record, as_frame
+from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, shared_records
-from rffboost_ext.experiments.reproduce.summary import as_frame
-from rffboost_ext.experiments.reproduce.targets import TARGETS
-from rffboost_ext.experiments.reproduce.task import Key, TargetRecord
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RUNS = "runs.csv"
@@ -45,7 +44,7 @@ difference. Data sets, systems and splits that are missing have not been run.
 or seconds, and the seconds that it took, the search for hyperparameters included. `runs.csv` has the command and
 the environment of each run; the number of splits is that of the rows, and the machine had other work to do at the
 same time, so that seconds are upper bounds. This page is written from these files by
-`python benchmarks/reproduced.py FOLDER ...`, and a test compares it with them.
+`python -m benchmarks.reproduced FOLDER ...`, and a test compares it with them.
 """
 
 
@@ -82,7 +81,7 @@ def collect(folders: Sequence[Path], results: Path = RESULTS) -> None:
     write(rows, runs, results)
 
 
-def all_rows(folder: Path, name: str) -> dict[Key, TargetRecord]:
+def all_rows(folder: Path, name: str) -> dict[Key, Record]:
     """The rows of a target in a folder, those that it shares with other targets there included."""
     request = Request(name, folder)
     return shared_records(request, TARGETS[name]) | request.records().read()

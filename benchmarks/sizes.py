@@ -1,64 +1,61 @@
-"""What a model takes to deploy: accuracy, size of the ONNX file and time of a prediction, beside peers.
+"""Accuracy, size of the ONNX file and time of a prediction of default, compressed and small models, beside peers.
 
-    python benchmarks/sizes.py [--data-dir FOLDER] [--splits 3] [--json F]
+    python -m benchmarks.sizes --out FILE.csv [--data-dir FOLDER] [--datasets ...] [--systems ...] [--splits 3]
 
-The 15 sets of the ECML 2020 paper, each system at its own defaults. Our default model is also compressed, and
-there is one of 100 cosines. A prediction is the system's own, of classes, in Python, from float32, of 10,000 rows
-made of the test rows, or of one alone; all systems of a split are timed in turns, on one thread.
+The 15 sets of the ECML 2020 paper, each system at its own defaults. A prediction is the system's own, of classes,
+in Python, from float32, of 10,000 rows made of the test rows, or of one alone; medians of several calls count.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-if __package__ in (None, ""):
-    # In the place of this folder, where a script is called like the package onnx.
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
 import numpy as np
-import pandas as pd
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.accuracy_data import SMALL, SOURCES, Array, load_dataset
-from benchmarks.accuracy_systems import catboost, lightgbm, rffboost, xgboost
-from benchmarks.machine import describe_machine, machine
-from benchmarks.speed import positive, require_writable
-from benchmarks.timing import in_turns
 from onnx_export import to_onnx
 from rffboost_ext import compress
+from rffboost_ext.experiments.report import markdown
+from rffboost_ext.experiments.study import Study, Task
 
-THREADS, ROWS = 1, 10_000
-# Turns in which predictions of all rows are timed, and those of one row.
+from .command import Benchmark, Selection
+from .data import SMALL, SOURCES, Array, Parts, TaskData, load_source
+from .systems import catboost, lightgbm, rffboost, xgboost
+from .timing import in_turns
+
+ROWS = 10_000
 TURNS, TURNS_ALONE = 5, 51
-Fit = Callable[[Array, Array, int], dict[str, Any]]
-"""Fitted models by title, from training rows, their classes and a number of rounds, 0 for the default."""
+COLUMNS = ("accuracy", "bytes", "seconds", "alone")
 
 
-def ours(X: Array, y: Array, rounds: int) -> dict[str, Any]:
-    """The default model, and a small one that has its scores."""
-    model = rffboost("binary", THREADS, n_estimators=rounds or None).fit(X, y)
-    return {"RFFBoost": model, "RFFBoost, compressed": compress(model, X, random_state=0)}
+def default_model(X: Array, y: Array) -> Any:
+    """The default model."""
+    return rffboost("binary").fit(X, y)
 
 
-def hundred(X: Array, y: Array, rounds: int) -> dict[str, Any]:
-    """A model of at most 100 cosines from the start."""
-    given = {"learner": "rff_newton", "n_estimators": rounds or 100, "n_folds": 1}
-    return {"RFFBoost, 100 cosines": rffboost("binary", THREADS, **given).fit(X, y)}
+def compressed(X: Array, y: Array) -> Any:
+    """A small model with the scores of the default model."""
+    return compress(default_model(X, y), X, random_state=0)
 
 
-def peers(X: Array, y: Array, rounds: int) -> dict[str, Any]:
-    """The others."""
-    made = {"XGBoost": xgboost, "LightGBM": lightgbm, "CatBoost": catboost}
-    more = {"n_estimators": rounds} if rounds else {}
-    return {title: make("binary", THREADS).set_params(**more).fit(X, y) for title, make in made.items()}
+def cosines(X: Array, y: Array) -> Any:
+    """At most 100 cosines."""
+    return rffboost("binary", learner="rff_newton", n_estimators=100, n_folds=1).fit(X, y)
+
+
+SYSTEMS: dict[str, Callable[[Array, Array], Any]] = {
+    "RFFBoost": default_model,
+    "RFFBoost, compressed": compressed,
+    "RFFBoost, 100 cosines": cosines,
+    "XGBoost": lambda X, y: xgboost("binary").fit(X, y),
+    "LightGBM": lambda X, y: lightgbm("binary").fit(X, y),
+    "CatBoost": lambda X, y: catboost("binary").fit(X, y),
+}
 
 
 def size(model: Any) -> int:
@@ -71,71 +68,54 @@ def size(model: Any) -> int:
         return path.stat().st_size
 
 
-def records_of(name: str, data_dir: Path | None, split: int, rounds: int) -> Iterator[dict[str, Any]]:
-    """A row for each system on one split of a set."""
-    data = load_dataset(name, data_dir)
-    train, test = data.split(split)
-    X, y, new = data.X[train], data.y[train], data.X[test]
-    models = {title: model for fit in (ours, hundred, peers) for title, model in fit(X, y, rounds).items()}
-    many = np.resize(np.arange(len(new)), ROWS)
-    rows = np.ascontiguousarray(new[many], dtype=np.float32)
-    times = zip(timed(models, rows, TURNS), timed(models, rows[:1], TURNS_ALONE), strict=True)
-    for (title, model), (seconds, alone) in zip(models.items(), times, strict=True):
-        accuracy = 100.0 * float(np.mean(np.ravel(model.predict(new)) == data.y[test]))
-        found = {"accuracy": accuracy, "bytes": size(model), "seconds": seconds, "alone": alone}
-        yield {"data": name, "split": split, "system": title} | found
+def split(data: TaskData, index: int) -> Parts:
+    """The parts of split `index`, from 1."""
+    return data.split(0.3, index)
 
 
-def timed(models: dict[str, Any], rows: Array, turns: int) -> list[float]:
-    """The median seconds that each model takes to predict some rows, in turns."""
-    calls = ((lambda model=model: model.predict(rows)) for model in models.values())
-    return [median(seconds) for seconds in in_turns(*calls, turns=turns)]
+def measure(fit: Callable[[Array, Array], Any], parts: Parts, task: Task) -> list[dict[str, Any]]:
+    """Accuracy, size, and the seconds of a prediction of all rows and of one."""
+    X, y, new, labels = parts
+    model = fit(X, y)
+    accuracy = 100.0 * float(np.mean(np.ravel(model.predict(new)) == labels))
+    rows = np.ascontiguousarray(new[np.resize(np.arange(len(new)), ROWS)], dtype=np.float32)
+    (seconds,) = in_turns(partial(model.predict, rows), turns=TURNS)
+    (alone,) = in_turns(partial(model.predict, rows[:1]), turns=TURNS_ALONE)
+    return [dict(zip(COLUMNS, (accuracy, size(model), median(seconds), median(alone)), strict=True))]
 
 
-def show(records: list[dict[str, Any]], facts: dict[str, object]) -> None:
-    """Print the mean accuracy, and medians of sizes and times over the sets."""
-    frame = pd.DataFrame(records)
-    figures = ["accuracy", "bytes", "seconds", "alone"]
-    means = frame.groupby(["system", "data"], sort=False)[figures].mean().reset_index()
-    table = Table(
-        "system", "accuracy, mean", "ONNX file, median", f"{ROWS:,} rows, median", "1 row", "largest file"
+def study(selection: Selection) -> Study:
+    """Systems on the sets of the ECML paper."""
+    return Study(
+        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
+        systems={name: SYSTEMS[name] for name in selection.systems},
+        splits=split,
+        measures=measure,
+        columns=COLUMNS,
+        n_splits=selection.splits,
     )
+
+
+def show(frame: Any) -> str:
+    """The mean accuracy, and medians of sizes and times over the sets."""
+    means = frame.groupby(["system", "dataset"], sort=False)[list(COLUMNS)].mean()
+    lines = []
     for system, rows in means.groupby("system", sort=False):
         files = [f"{1e-3 * value:,.0f} kB" for value in (rows["bytes"].median(), rows["bytes"].max())]
         durations = [f"{1e3 * rows[kind].median():.2f} ms" for kind in ("seconds", "alone")]
-        table.add_row(str(system), f"{rows['accuracy'].mean():.2f}", files[0], *durations, files[1])
-    console = Console(width=110)
-    console.print(table)
-    console.print(f"{frame['data'].nunique()} sets, {frame['split'].max()} splits of 70/30", highlight=False)
-    console.print(describe_machine(facts), highlight=False)
+        lines.append([str(system), f"{rows['accuracy'].mean():.2f}", files[0], *durations, files[1]])
+    return markdown(["system", "accuracy", "ONNX file", f"{ROWS:,} rows", "1 row", "largest file"], lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Parse arguments, measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few rounds, one split of two sets: no figures")
-    parser.add_argument("--data-dir", type=Path, help="folder with the sets as CSV, or with folders of them")
-    parser.add_argument("--splits", type=positive, default=3)
-    parser.add_argument("--json", type=Path, help="where to write all figures")
-    given = parser.parse_args(arguments)
-    require_writable(parser, json=given.json)
-    if given.data_dir is not None and not given.data_dir.is_dir():
-        parser.error(f"--data-dir: {str(given.data_dir)!r} is not a folder")
-    names = [name for name in SMALL if not SOURCES[name].missing(given.data_dir)]
-    print("left out, not found:", *(set(SMALL) - set(names) or {"nothing"}), file=sys.stderr)
-    rounds = 20 if given.quick else 0
-    if given.quick:
-        names, given.splits = ["wine", "wdbc"], 1
-    facts, records = machine(THREADS), []
-    for name in names:
-        for split in range(1, given.splits + 1):
-            for record in records_of(name, given.data_dir, split, rounds):
-                records.append(record)
-                print(*record.values(), file=sys.stderr, flush=True)
-    if given.json is not None:
-        given.json.write_text(json.dumps({"machine": facts, "records": records}, indent=1) + "\n")
-    show(records, facts)
-
+BENCHMARK = Benchmark(
+    __doc__,
+    SMALL,
+    list(SYSTEMS),
+    3,
+    study,
+    show=show,
+    missing=lambda name, folder: SOURCES[name].missing(folder),
+)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(BENCHMARK.main())

@@ -1,116 +1,193 @@
-"""Speed beside other systems: a table of ratios, and the papers' figure 4.
+"""Speed beside other systems: fits and predictions of default models, of cosines alone, and of GBRFF2.
 
-    python benchmarks/speed.py [--quick] [--threads 1] [--json F] [--plot F.png] [--limit 10]
+    python -m benchmarks.speed [--quick] [--measures NAME ...] [--json F]
 
-All rows take seven minutes on a machine that does nothing else, the figure some minutes on top; --quick takes
-one or two: every row, of fewer rows of data. Lines on standard error tell what runs, and the ratios so far.
-
-The members of a pair are timed in turns in one run, so that a busy machine slows both; medians of at least five
-turns after a warm-up count. Where more processes run than there are cores, the longer member of a pair is
-interrupted more often: such ratios mean little. Needs ``pip install "rffboost-ext[all]"``.
+Ratios are our time over that of the peer: below 1 ours is faster. The members of a pair are timed in turns;
+medians of at least five turns after a warm-up count. If more processes run than there are cores, the longer member
+of a pair is interrupted more often, so that ratios mean little. speed.json has the times of docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+import numpy as np
+from lightgbm import LGBMClassifier
+from sklearn.datasets import make_classification
+from xgboost import XGBClassifier
 
+from rffboost_ext import presets
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the options, hold every pool to the threads, measure, print and write."""
-    parser = options()
-    chosen = parser.parse_args(arguments)
-    for name in POOLS:
-        os.environ[name] = str(chosen.threads)
-    # A script's own folder comes first on the path, and there onnx.py would be taken for the package of that name.
-    sys.path[:] = [
-        str(ROOT),
-        *(entry for entry in sys.path if Path(entry or ".").resolve() != ROOT / "benchmarks"),
-    ]
-    from rffboost_ext.experiments.outputs import write_files
+from .command import options
+from .passes import passes, two_threads, wave_data
+from .systems import DEFAULTS, rffboost
+from .timing import TimingRow, in_turns, say, show
 
-    require_writable(parser, json=chosen.json, plot=chosen.plot)
-    try:
-        check_plot(chosen.plot)
-    except ValueError as error:
-        parser.error(str(error))
-    write_files(measured(chosen))
+Array = np.ndarray
+FEATURES = 20
 
 
-def options() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small workloads: one or two minutes, not seven")
-    parser.add_argument("--threads", type=positive, default=1, help="threads of every system")
-    parser.add_argument("--json", type=Path, help="write rows, times of all turns and machine to this file")
-    parser.add_argument("--plot", type=Path, help="draw figure 4 into this file")
-    parser.add_argument("--limit", type=duration, help="seconds per fit in figure 4 (10, or 0.5 with --quick)")
-    return parser
+@dataclass(frozen=True)
+class Sizes:
+    """How large the workloads are."""
+
+    passes: tuple[tuple[int, int], ...] = ((1_000_000, 20), (400_000, 100))
+    parallel: tuple[int, ...] = (200_000, 800_000)
+    halvings: int = 400
+    published: tuple[int, ...] = (50_000, 1_000_000)
+    large: int = 1_000_000
+    grown: int = 8_000_000
+    small: int = 10_000
+    held_out: int = 100_000
+    rounds: int = 100
+    turns: int = 5
 
 
-def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
+QUICK = Sizes(
+    passes=((500_000, 20), (100_000, 100)),
+    published=(10_000,),
+    large=20_000,
+    grown=160_000,
+    small=2_000,
+    held_out=10_000,
+)
 
 
-def require_writable(parser: argparse.ArgumentParser, **files: Path | None) -> None:
-    """End with a message unless the files of these options can be written, before anything is measured."""
-    from rffboost_ext.experiments.outputs import check_outputs
-
-    try:
-        check_outputs({f"--{name}": path for name, path in files.items() if path is not None})
-    except ValueError as error:
-        parser.error(str(error))
+def data(n: int) -> tuple[Array, Array]:
+    """Rows of ``make_classification`` with 20 features and random state 1."""
+    return make_classification(n, FEATURES, random_state=1)
 
 
-def duration(text: str) -> float:
-    """A finite number of seconds above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
-    return number
+def shape(n: int) -> str:
+    """The size of the data as text."""
+    return f"{n:,} x {FEATURES}"
 
 
-def check_plot(path: Path | None) -> None:
-    """Raise a ValueError unless `path`, if given, ends in a format that can be drawn."""
-    from rffboost_ext.experiments.compare.plots import check_format
-
-    if path is not None:
-        check_format(path)
+def cosines(rounds: int) -> Any:
+    """Second-order cosines alone."""
+    return rffboost("binary", learner="rff_newton", n_estimators=rounds, early_stopping=False)
 
 
-def measured(chosen: argparse.Namespace) -> dict[Path, bytes]:
-    """Print the table, and return the files that were asked for."""
-    from benchmarks import figure4
-    from benchmarks.machine import machine
-    from benchmarks.table import rows_of, show
-    from benchmarks.workloads import MEASURES, QUICK, Sizes
+def trees(rounds: int) -> dict[str, Any]:
+    """Boosters of trees of depth 5."""
+    return {
+        "LightGBM": LGBMClassifier(n_estimators=rounds, max_depth=5, num_leaves=32, n_jobs=1, verbose=-1),
+        "XGBoost": XGBClassifier(n_estimators=rounds, max_depth=5, tree_method="hist", n_jobs=1),
+    }
 
-    facts = machine(chosen.threads)
-    sizes = QUICK if chosen.quick else Sizes()
-    rows = rows_of(MEASURES, sizes, chosen.threads)
-    show(rows, facts, chosen.quick)
-    result = {"machine": facts, "quick": chosen.quick, "rows": [row.record() for row in rows]}
-    files = {}
-    if chosen.plot is not None:
-        limit = chosen.limit or (0.5 if chosen.quick else 10.0)
-        result["figure"] = curves = figure4.curves(limit, chosen.threads)
-        files[chosen.plot] = figure4.draw(curves, chosen.threads, chosen.plot.suffix[1:])
-    if chosen.json is not None:
-        files[chosen.json] = (json.dumps(result, indent=1) + "\n").encode()
-    return files
+
+def beside(what: str, workload: str, runs: Mapping[str, Callable[[], Any]], turns: int) -> list[TimingRow]:
+    """The first of some runs beside each other one."""
+    ours, *others = in_turns(*runs.values(), turns=turns)
+    return [TimingRow(what, workload, peer, ours, times) for peer, times in zip([*runs][1:], others, strict=True)]
+
+
+def fits(what: str, n: int, models: Mapping[str, Any], turns: int) -> list[TimingRow]:
+    """Fits of the first of some models to n rows, beside those of each other one."""
+    X, y = data(n)
+    return beside(what, shape(n), {name: partial(model.fit, X, y) for name, model in models.items()}, turns)
+
+
+def default_models(*peers: str) -> dict[str, Any]:
+    """Models with their defaults: ours, then those of some peers."""
+    return {DEFAULTS[name].title: DEFAULTS[name].build("binary") for name in ("rffboost", *peers)}
+
+
+def default_small(sizes: Sizes) -> list[TimingRow]:
+    """The default model on few rows."""
+    return fits("default model", sizes.small, default_models("lightgbm", "catboost"), sizes.turns)
+
+
+def default_large(sizes: Sizes) -> list[TimingRow]:
+    """The default model on many rows."""
+    return fits("default model", sizes.large, default_models("xgboost"), sizes.turns)
+
+
+def cosines_alone(sizes: Sizes) -> list[TimingRow]:
+    """Cosines alone beside trees; the accuracy on other rows is printed."""
+    models = {"cosines": cosines(sizes.rounds)} | trees(sizes.rounds)
+    rows = fits(f"cosines alone, {sizes.rounds} rounds", sizes.large, models, sizes.turns)
+    X, y = data(sizes.large + sizes.held_out)
+    for name, model in models.items():
+        model.fit(X[: sizes.large], y[: sizes.large])
+        say(f"accuracy of {name}: {100.0 * model.score(X[sizes.large :], y[sizes.large :]):.2f} %")
+    return rows
+
+
+def growth(sizes: Sizes) -> list[TimingRow]:
+    """Cosines alone on eight times the rows."""
+    X, y = data(sizes.grown)
+    few = slice(sizes.large)
+    runs = {
+        "more": lambda: cosines(sizes.rounds).fit(X, y),
+        f"{sizes.large:,} rows": lambda: cosines(sizes.rounds).fit(X[few], y[few]),
+    }
+    return beside(f"cosines alone, {sizes.rounds} rounds, growth", shape(sizes.grown), runs, sizes.turns)
+
+
+def default_prediction(sizes: Sizes) -> list[TimingRow]:
+    """Predictions of default models that are fitted to few rows."""
+    X, y = data(sizes.held_out)
+    few = slice(sizes.small)
+    models = default_models("lightgbm", "xgboost", "catboost")
+    # CatBoost predicts on all cores by default.
+    limits = {"CatBoost": {"thread_count": 1}}
+    runs = {
+        name: partial(model.fit(X[few], y[few]).predict_proba, X, **limits.get(name, {}))
+        for name, model in models.items()
+    }
+    what = f"prediction of the default model of {sizes.small:,} rows"
+    return beside(what, shape(sizes.held_out), runs, 3 * sizes.turns)
+
+
+def published(sizes: Sizes) -> Iterator[TimingRow]:
+    """GBRFF2 beside trees."""
+    for n in sizes.published:
+        models = {"gbrff2": presets.gbrff2(n_estimators=sizes.rounds, random_state=0)} | trees(sizes.rounds)
+        yield from fits(f"gbrff2, {sizes.rounds} rounds", n, models, sizes.turns)
+
+
+def one_row(sizes: Sizes) -> list[TimingRow]:
+    """The latency of one row."""
+    X, y = wave_data(20_000, 30)
+    booster = XGBClassifier(n_estimators=100, max_depth=6, n_jobs=1).fit(X, y).get_booster()
+    model = presets.gbrff2(random_state=0).fit(X[:500], y[:500])
+    row = X[:1].copy()
+    ours, theirs = in_turns(
+        lambda: model.decision_function(row),
+        lambda: booster.inplace_predict(row),
+        turns=3 * sizes.turns,
+        calls=100,
+    )
+    return [TimingRow("one row, 100 cosines", "1 x 30", "XGBoost, 100 trees of depth 6", ours, theirs)]
+
+
+MEASURES: dict[str, Callable[[Sizes], Any]] = {
+    "default_small": default_small,
+    "cosines_alone": cosines_alone,
+    "default_large": default_large,
+    "growth": growth,
+    "default_prediction": default_prediction,
+    "published": published,
+    "one_row": one_row,
+    "passes": lambda sizes: passes(sizes.passes, sizes.turns),
+    "two_threads": lambda sizes: two_threads(sizes.parallel, sizes.halvings, sizes.turns),
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--quick", action="store_true", help="small workloads")
+    parser.add_argument("--measures", nargs="+", choices=MEASURES, default=list(MEASURES))
+    parser.add_argument("--json", type=Path, help="write the times to this file")
+    given = parser.parse_args(arguments)
+    sizes = QUICK if given.quick else Sizes()
+    show((row for name in given.measures for row in MEASURES[name](sizes)), given.json)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
 """Survival analysis beside scikit-survival and XGBoost: concordance, integrated Brier score and time.
 
-    OMP_NUM_THREADS=1 python benchmarks/survival.py [--sets gbsg2 veteran] [--splits 5] [--systems ours CoxPH]
+    python -m benchmarks.survival --out FILE.csv [--datasets gbsg2 ...] [--splits 5] [--systems ours CoxPH ...]
 
-Each split fits to three quarters of the rows and scores the others. Differences to the first system are paired by
-set and split; their standard errors are over all of these. The times of the Brier score are 50 quantiles, from the
-10th to the 90th percentile, of those of the rows to score. All systems use one thread and their defaults.
-Times are processor times of a fit, without the first of a process, which loads compiled code. Needs
-scikit-survival.
+Each split fits to three quarters of the rows and scores the others. The times of the Brier score are 50 quantiles,
+from the 10th to the 90th percentile, of those of the rows to score. All systems have their defaults. Times are
+processor times of a fit, without the first of a process, which loads compiled code. Needs ``pip install scikit-
+survival``.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,12 +31,12 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.linear_model.coxph import BreslowEstimator
 from sksurv.metrics import concordance_index_censored, integrated_brier_score
 
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.machine import describe_machine, machine
 from rffboost_ext import RFFBoostSurvival
+from rffboost_ext.experiments.study import Study, Task
 
+from .command import Benchmark, Selection
+
+MEASURES = {"concordance": "higher", "brier": "lower", "seconds": "time"}
 SETS = {
     "gbsg2": datasets.load_gbsg2,
     "whas500": datasets.load_whas500,
@@ -113,9 +112,25 @@ def survival(model: Any, X: Any, times: Any) -> Any:
     return np.stack([function(times) for function in model.predict_survival_function(X)])
 
 
-def score(system: str, X: Any, y: Any, train: Any, test: Any) -> tuple[float, float, float]:
+def split(data: Any, index: int) -> Any:
+    """Table, target and the rows of both parts of split `index`, from 1."""
+    X, y = data
+    splits = StratifiedShuffleSplit(index, test_size=0.25, random_state=0).split(X, y[y.dtype.names[0]])
+    return X, y, *next(islice(splits, index - 1, None))
+
+
+@cache
+def warm_up(name: str) -> None:
+    """Pay for imports and compilation once per process, so that no measured fit does."""
+    make, encode = SYSTEMS[name]
+    X, y = load("veteran")
+    make().fit(encode(X), y)
+
+
+def measure(system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
     """Concordance, integrated Brier score, and the processor time of the fit."""
-    make, encode = SYSTEMS[system]
+    (make, encode), (X, y, train, test) = system, parts
+    warm_up(task.system)
     X, (event, observed) = encode(X), y.dtype.names
     start = time.process_time()
     model = make().fit(X.iloc[train], y[train])
@@ -125,41 +140,23 @@ def score(system: str, X: Any, y: Any, train: Any, test: Any) -> tuple[float, fl
     found = survival(model, X.iloc[inside], times)
     risk = model.predict(X.iloc[test])
     concordance = concordance_index_censored(y[event][test].astype(bool), y[observed][test], risk)[0]
-    return concordance, integrated_brier_score(y[train], y[inside], found, times), seconds
+    brier = integrated_brier_score(y[train], y[inside], found, times)
+    return [{"concordance": float(concordance), "brier": float(brier), "seconds": seconds}]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print means by set, and differences with their standard errors."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
-    parser.add_argument("--splits", type=int, default=5)
-    options = parser.parse_args(arguments)
-    print(describe_machine(machine(threads=1)))
-    X, y = load("veteran")
-    for make, encode in (SYSTEMS[system] for system in options.systems):
-        make().fit(encode(X), y)
-    results = []
-    for name in options.sets:
-        X, y = load(name)
-        splits = StratifiedShuffleSplit(options.splits, test_size=0.25, random_state=0)
-        for split, (train, test) in enumerate(splits.split(X, y[y.dtype.names[0]])):
-            for system in options.systems:
-                found = score(system, X, y, train, test)
-                results.append((name, split, system, *found))
-                print(name, split, system, *(f"{value:.4f}" for value in found), file=sys.stderr)
-    columns = ["set", "split", "system", "concordance", "brier", "seconds"]
-    table = pd.DataFrame(results, columns=columns)
-    print(table.groupby(["set", "system"], sort=False)[columns[3:]].mean().round(4).to_string(), "\n")
-    wide = table.pivot(index=["set", "split"], columns="system", values=columns[3:])
-    for system in options.systems:
-        line = f"{system:20}"
-        for measure in columns[3:5]:
-            found = wide[measure]
-            difference = found[system] - found[options.systems[0]]
-            line += f"  {measure} {found[system].mean():.4f} ({difference.mean():+.4f} +- {difference.sem():.4f})"
-        print(f"{line}  {wide['seconds'][system].sum():.1f} s")
+def study(selection: Selection) -> Study:
+    """Systems on sets of scikit-survival."""
+    return Study(
+        data={name: partial(load, name) for name in selection.datasets},
+        systems={name: SYSTEMS[name] for name in selection.systems},
+        splits=split,
+        measures=measure,
+        columns=tuple(MEASURES),
+        n_splits=selection.splits,
+    )
 
+
+BENCHMARK = Benchmark(__doc__, list(SETS), list(SYSTEMS), 5, study, MEASURES)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(BENCHMARK.main())

@@ -8,7 +8,7 @@ one thread. Where two threads are compared with one it is wall time, for which b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from statistics import median
@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import format_duration
 from rffboost_ext import STEPS, Design, Shrunk, SymmetricTree, Tree, boost
+
+from .timing import format_duration
 
 DEPTH, RATE, WARM = 6, 0.1, 2
 SIZES = ((20_000, 20), (200_000, 50))
@@ -85,25 +86,23 @@ class AfterIteration:
         return not self.callback(info)
 
 
-def measured_rounds(turns: int) -> list[dict[str, Any]]:
-    """Time all workloads, print their lines and return them."""
-    records = []
+def measure_rounds(turns: int) -> None:
+    """Time all workloads, and print their lines."""
     for workload in (*(Workload.numbers(*size, 20) for size in SIZES), Workload.classes(20_000, 20, 8)):
         design = Design(workload.X)
         fits = {name: workload.ours(name, design) for name in LEARNERS}
         if find_spec("catboost"):
             fits["CatBoost"] = workload.catboost()
-        records += list(compared(workload.name, fits, turns, time.process_time))
+        compare_rounds(workload.name, fits, turns, time.process_time)
     workload = Workload.numbers(*SIZES[-1], 20)
     designs = {f"{n_jobs} thread{'s' * (n_jobs - 1)}": Design(workload.X, n_jobs=n_jobs) for n_jobs in (1, 2)}
     for name in (OURS, LINEAR):
         threads = {f"{name}, {number}": workload.ours(name, design) for number, design in designs.items()}
-        records += list(compared(workload.name, threads, turns, time.perf_counter))
-    return records
+        compare_rounds(workload.name, threads, turns, time.perf_counter)
 
 
-def compared(name: str, fits: dict[str, Fit], turns: int, clock: Callable[[], float]) -> Iterator[dict[str, Any]]:
-    """The times of a round by each system, with the ratio to the first one."""
+def compare_rounds(name: str, fits: dict[str, Fit], turns: int, clock: Callable[[], float]) -> None:
+    """Print the time of a round by each system, with the ratio to the first one."""
     times = {system: list[float]() for system in fits}
     for _ in range(turns):
         for system, fit in fits.items():
@@ -112,7 +111,6 @@ def compared(name: str, fits: dict[str, Fit], turns: int, clock: Callable[[], fl
     for system, found in times.items():
         ratio = median(found) / first
         print(f"{name:<32}{system:<32}{format_duration(median(found)):>10} a round{ratio:>8.2f}")
-        yield {"what": "round", "workload": name, "system": system, "seconds": median(found), "ratio": ratio}
 
 
 def rounds_of(fit: Fit, clock: Callable[[], float]) -> list[float]:

@@ -1,7 +1,6 @@
 """Symmetric trees: boosting rounds, and predictions in Python and by both forms of ONNX files, beside others.
 
-    python benchmarks/symmetric_trees.py [--parts rounds predictions] [--rows 100000] [--trees 500] [--turns 5]
-        [--json F]
+    python -m benchmarks.symmetric_trees [--parts rounds predictions] [--rows 100000] [--trees 500] [--turns 5]
 
 ``symmetric_rounds.py`` says how rounds are timed. Predictions are for the same rows of 20 features on one thread,
 in turns; the median of the CPU times counts. Peak memory is what a prediction takes in a process of its own, above
@@ -10,11 +9,7 @@ what that had before. OnnxPredictor cuts rows into chunks, ONNX Runtime itself d
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +18,18 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+import numpy as np
+import onnxruntime
+import xgboost
+
+from onnx_export import OnnxPredictor, to_onnx
+from rffboost_ext import RFFBoostRegressor, SymmetricTree
+from rffboost_ext.experiments.machine import environment
+
+from .command import options, positive
+from .symmetric_rounds import measure_rounds
+from .timing import format_duration, in_turns
+
 PARTS = ("rounds", "predictions")
 N_FEATURES, N_TRAINING, DEPTH = 20, 5_000, 6
 FORMS = {"tensor operators": False, "tree operator": True}
@@ -31,57 +37,34 @@ Predict = Callable[[Any], Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print a table, and write JSON where asked to."""
-    # The script's own folder, where onnx.py would be taken for the package of that name, makes way for the root.
-    sys.path[0] = str(ROOT)
-    from benchmarks.speed import positive, require_writable
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure and print."""
+    parser = options(__doc__)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--rows", type=positive, default=100_000)
     parser.add_argument("--trees", type=positive, default=500)
     parser.add_argument("--turns", type=positive, default=5)
-    parser.add_argument("--json", type=Path, help="write the rows to this file")
-    chosen = parser.parse_args(arguments)
-    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"
-    require_writable(parser, json=chosen.json)
-    from benchmarks.machine import describe_machine, machine
-    from benchmarks.symmetric_rounds import measured_rounds
-
-    print(describe_machine(machine(1)))
-    records = measured_rounds(chosen.turns) if "rounds" in chosen.parts else []
-    if "predictions" in chosen.parts:
-        records += measured_predictions(chosen.rows, chosen.trees, chosen.turns)
-    if chosen.json is not None:
-        chosen.json.write_text(json.dumps(records, indent=1) + "\n")
+    given = parser.parse_args(arguments)
+    print(environment())
+    if "rounds" in given.parts:
+        measure_rounds(given.turns)
+    if "predictions" in given.parts:
+        measure_predictions(given.rows, given.trees, given.turns)
 
 
-def measured_predictions(n: int, n_trees: int, turns: int) -> list[dict[str, Any]]:
-    """Time all systems on n rows, print their lines and return them."""
-    from benchmarks.timing import format_duration, in_turns
-
+def measure_predictions(n: int, n_trees: int, turns: int) -> None:
+    """Time all systems on n rows, and print their lines."""
     X, y = data(N_TRAINING)
     rows = data(n)[0]
     in_python, files = systems(X, y, n_trees)
     everyone = in_python | {name: open_file() for name, open_file in files.items()}
     times = in_turns(*(partial(run, rows) for run in everyone.values()), turns=turns, clock=time.process_time)
-    records = []
     for name, taken in zip(everyone, times, strict=True):
-        record = {"what": "prediction", "system": name, "seconds": median(taken), "times": taken}
         line = f"{name:<48}{format_duration(median(taken)):>10}{n / median(taken):>12,.0f} rows/s"
-        if name in files:
-            record["bytes"] = peak_memory(files[name], rows)
-            line += f"{record['bytes'] / 1e6:>8,.0f} MB"
-        print(line)
-        records.append(record)
-    return records
+        print(line + (f"{peak_memory(files[name], rows) / 1e6:>8,.0f} MB" if name in files else ""))
 
 
 def data(n: int) -> tuple[Any, Any]:
     """Features (n, 20), float32, and targets (n,) that trees can learn."""
-    import numpy as np
-
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, N_FEATURES)).astype(np.float32)
     return X, X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + 0.5 * rng.standard_normal(n)
@@ -89,11 +72,6 @@ def data(n: int) -> tuple[Any, Any]:
 
 def systems(X: Any, y: Any, n_trees: int) -> tuple[dict[str, Predict], dict[str, Callable[[], Predict]]]:
     """Predictions in Python, and functions that open ONNX files for prediction."""
-    import xgboost
-
-    from onnx_export import to_onnx
-    from rffboost_ext import RFFBoostRegressor, SymmetricTree
-
     in_python: dict[str, Predict] = {}
     files: dict[str, Callable[[], Predict]] = {}
     fixed: dict[str, Any] = {"n_estimators": n_trees, "n_jobs": 1, "random_state": 0}
@@ -127,18 +105,14 @@ def catboost_prediction(X: Any, y: Any, n_trees: int) -> Predict:
 
 def session(file: bytes) -> Predict:
     """Predictions of all rows by one call of ONNX Runtime on one thread."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    made = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    made = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
     return lambda X: made.run(["variable"], {"X": X})
 
 
 def predictor(file: bytes) -> Predict:
     """Predictions by ``OnnxPredictor`` on one thread."""
-    from onnx_export import OnnxPredictor
-
     return OnnxPredictor(file, n_jobs=1).predict
 
 

@@ -1,82 +1,163 @@
-"""The systems that are timed, each as one call that fits it, and the data of the papers' figure 4."""
+"""The systems of the accuracy benchmark, each at its own defaults, and the grids they are tuned on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
-from lightgbm import LGBMClassifier
-from sklearn.datasets import make_classification
-from xgboost import XGBClassifier
 
-from rffboost_ext import presets
+from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
+from rffboost_ext.experiments.compare.systems import SYSTEMS as COMPARED
+from rffboost_ext.experiments.study import digest
 
-from . import plain
-
+ALL_TASKS = ("binary", "multiclass", "regression")
+Grid = list[dict[str, list[Any]]]
 Array = np.ndarray
-Fit = Callable[[Array, Array, int, int], Any]
-"""Fits X (n, d) and y (n,) in so many rounds on so many threads."""
 
 
-def gbrff1(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """GBRFF1 with K = 10."""
-    return presets.gbrff1(n_estimators=rounds, random_state=0, n_jobs=threads).fit(X, y)
+@dataclass(frozen=True)
+class DefaultSystem:
+    """One system.
 
-
-def gbrff2(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """GBRFF2."""
-    return presets.gbrff2(n_estimators=rounds, random_state=0, n_jobs=threads).fit(X, y)
-
-
-def gbrff2_throughout(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """GBRFF2 whose searches see all rows throughout, however many there are."""
-    model = presets.gbrff2(n_estimators=rounds, random_state=0, n_jobs=threads)
-    return model.set_params(learner__start_rows=None).fit(X, y)
-
-
-def plain_gbrff1(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """GBRFF1 in NumPy and SciPy; the environment holds BLAS to the threads."""
-    return plain.gbrff1(X, y, rounds)
-
-
-def plain_gbrff2(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """GBRFF2 in NumPy and SciPy; the environment holds BLAS to the threads."""
-    return plain.gbrff2(X, y, rounds)
-
-
-def xgboost(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """XGBoost's histogram trees of depth 5."""
-    return XGBClassifier(n_estimators=rounds, max_depth=5, tree_method="hist", n_jobs=threads).fit(X, y)
-
-
-def lightgbm(X: Array, y: Array, rounds: int, threads: int) -> Any:
-    """LightGBM's trees of depth 5, with as many leaves as that allows."""
-    model = LGBMClassifier(n_estimators=rounds, max_depth=5, num_leaves=32, n_jobs=threads, verbose=-1)
-    return model.fit(X, y)
-
-
-SYSTEMS: dict[str, Fit] = {
-    "gbrff1": gbrff1,
-    "gbrff1, plain": plain_gbrff1,
-    "gbrff2": gbrff2,
-    "gbrff2, plain": plain_gbrff2,
-    "XGBoost": xgboost,
-    "LightGBM": lightgbm,
-}
-
-
-def figure_data(n: int) -> tuple[Array, Array]:
-    """The data of figure 4: n rows of 20 features, two classes."""
-    return make_classification(n_samples=n, n_features=20, random_state=1)
-
-
-def wave_data(n: int, d: int) -> tuple[Array, Array]:
-    """Rows of d normal features in float32, and two classes that a wave and a slope tell apart, with noise.
-
-    Rows do not depend on how many follow, so that data of any size are of one kind.
+    Attributes
+    ----------
+    title, package : str
+        Its name in tables, and the distribution whose version counts.
+    build : callable
+        The estimator for a task, on one thread; nothing else but a seed and silence is set.
+    grid : callable
+        What is searched where systems are tuned, given the features of the rows to fit to, (n, d).
+    tasks : tuple of str
+        What it can do.
     """
+
+    title: str
+    package: str
+    build: Callable[[str], Any]
+    grid: Callable[[Array], Grid]
+    tasks: tuple[str, ...] = ALL_TASKS
+
+    def config(self, task: str, tune: bool) -> str:
+        """Version, and a digest of hyperparameters and grid."""
+        searched = [self.grid(EXAMPLE), SCORING[task]] if tune else []
+        return digest(plain_params(self.build(task)), searched, package=self.package)
+
+
+@cache
+def warm_up(build: Callable[[str], Any], task: str) -> None:
+    """Pay for imports and compilation once per process, so that no measured fit does."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d), dtype=np.float32)
-    noise = np.random.default_rng(1).standard_normal(n, dtype=np.float32)
-    return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] + noise > 0.0).astype(int)
+    X = rng.standard_normal((200, 5))
+    targets = {"binary": X[:, 0] > 0.0, "multiclass": np.digitize(X[:, 0], [-0.5, 0.5]), "regression": X[:, 0]}
+    y = targets[task] if task == "regression" else targets[task].astype(int)
+    build(task).fit(X, y).predict(X)
+
+
+def xgboost(task: str) -> Any:
+    """XGBoost."""
+    from xgboost import XGBClassifier, XGBRegressor
+
+    make = XGBRegressor if task == "regression" else XGBClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=1, verbosity=0)
+
+
+def lightgbm(task: str) -> Any:
+    """LightGBM."""
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    make = LGBMRegressor if task == "regression" else LGBMClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=1, verbose=-1)
+
+
+def histgb(task: str) -> Any:
+    """scikit-learn's HistGradientBoosting; the environment limits its threads."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    make = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+    return make(random_state=SYSTEM_SEED)
+
+
+def catboost(task: str) -> Any:
+    """CatBoost."""
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    make = CatBoostRegressor if task == "regression" else CatBoostClassifier
+    return make(random_state=SYSTEM_SEED, thread_count=1, verbose=False, allow_writing_files=False)
+
+
+def gbrff2(task: str) -> Any:
+    """GBRFF2 of the ECML paper, by its preset."""
+    from rffboost_ext import presets
+
+    return presets.gbrff2(random_state=SYSTEM_SEED, n_jobs=1)
+
+
+def rffboost(task: str, **parameters: Any) -> Any:
+    """This package with its defaults."""
+    from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+    make = RFFBoostRegressor if task == "regression" else RFFBoostClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=1, **parameters)
+
+
+def rffboost_high(task: str) -> Any:
+    """This package with the highest quality."""
+    return rffboost(task, quality="high")
+
+
+# A hundred rows decide little by how many of them are right, more by the log loss.
+SCORING = {"binary": "neg_log_loss", "multiclass": "neg_log_loss", "regression": "r2"}
+# Shrinkage, and the size of a tree as each peer measures it.
+RATES = [0.03, 0.1]
+MOST_CODES = 10
+# One column of codes, for grids that depend on the features.
+EXAMPLE = np.arange(3.0)[:, None]
+
+
+def constant_grid(**values: list[Any]) -> Callable[[Array], Grid]:
+    """A grid that does not depend on the features."""
+    return lambda X: [values]
+
+
+def published_grid(X: Array) -> Grid:
+    """The grid of the paper for GBRFF2."""
+    return COMPARED.create("gbrff2").grid(X.shape[1])
+
+
+def rffboost_grid(X: Array) -> Grid:
+    """The defaults or more models, and columns of codes as numbers or categories, if there are any.
+
+    The data files do not say what a column of few whole numbers stands for.
+    """
+    grid: dict[str, list[Any]] = {"quality": ["auto", "high"]}
+    codes = code_columns(X)
+    return [{**grid, "categorical_features": ["from_dtype", codes]} if codes else grid]
+
+
+def code_columns(X: Array) -> list[int]:
+    """The columns of three to `MOST_CODES` different values, all of them whole numbers."""
+    return [
+        j
+        for j, column in enumerate(X.T)
+        if 2 < len(np.unique(column)) <= MOST_CODES and (column == np.round(column)).all()
+    ]
+
+
+DEFAULTS: dict[str, DefaultSystem] = {
+    "xgboost": DefaultSystem("XGBoost", "xgboost", xgboost, constant_grid(learning_rate=RATES, max_depth=[3, 6])),
+    "lightgbm": DefaultSystem(
+        "LightGBM", "lightgbm", lightgbm, constant_grid(learning_rate=RATES, num_leaves=[7, 31])
+    ),
+    "histgb": DefaultSystem(
+        "HistGB", "scikit-learn", histgb, constant_grid(learning_rate=RATES, max_leaf_nodes=[7, 31])
+    ),
+    "catboost": DefaultSystem("CatBoost", "catboost", catboost, constant_grid(learning_rate=RATES, depth=[4, 6])),
+    "gbrff2": DefaultSystem("GBRFF2", "rffboost-ext", gbrff2, published_grid, ("binary",)),
+    "rffboost": DefaultSystem("RFFBoost", "rffboost-ext", rffboost, rffboost_grid),
+    "rffboost_high": DefaultSystem(
+        "RFFBoost high", "rffboost-ext", rffboost_high, constant_grid(learning_rate=[0.05, 0.1])
+    ),
+}

@@ -1,51 +1,20 @@
-"""Timing in turns, and the rows of a table of ratios."""
+"""Timing of systems in turns, and a table of the ratios."""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rffboost_ext.experiments.machine import environment
+
 Run = Callable[[], Any]
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """Ours must be faster than the peer by this factor; the ratio is the peer's time over ours."""
-
-    bound: float
-
-    def ratio(self, ours: float, peer: float) -> float:
-        """What is compared with the bound."""
-        return peer / ours
-
-    def met(self, ratio: float) -> bool:
-        """Whether the ratio is good enough."""
-        return ratio >= self.bound
-
-    def __str__(self) -> str:
-        return f"at least {self.bound:g}"
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """Ours may take this share of the peer's time; the ratio is our time over the peer's."""
-
-    bound: float
-
-    def ratio(self, ours: float, peer: float) -> float:
-        """What is compared with the bound."""
-        return ours / peer
-
-    def met(self, ratio: float) -> bool:
-        """Whether the ratio is good enough."""
-        return ratio <= self.bound
-
-    def __str__(self) -> str:
-        return f"at most {self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -57,9 +26,7 @@ class TimingRow:
     what, workload, peer : str
         What is measured, on which data, and beside what.
     ours, theirs : sequence of float
-        Times of each turn, in seconds; their medians count.
-    target : AtLeast or AtMost
-        What the ratio must reach.
+        Seconds of each turn.
     """
 
     what: str
@@ -67,50 +34,42 @@ class TimingRow:
     peer: str
     ours: Sequence[float]
     theirs: Sequence[float]
-    target: AtLeast | AtMost
 
     @property
     def ratio(self) -> float:
-        """Quotient of the medians, in the direction that the target asks for."""
-        return self.target.ratio(median(self.ours), median(self.theirs))
+        """Median of our times over that of the peer: below 1 ours is faster."""
+        return median(self.ours) / median(self.theirs)
 
-    @property
-    def reached(self) -> bool:
-        """Whether the ratio meets the target."""
-        return self.target.met(self.ratio)
+    def __str__(self) -> str:
+        times = f"{format_duration(median(self.ours)):>9}{format_duration(median(self.theirs)):>9}"
+        return f"{self.what:<44}{self.workload:<28}{self.peer:<32}{times}{self.ratio:>7.2f}"
 
-    def cells(self) -> list[str]:
-        """The row as text, a cell per column."""
-        times = format_duration(median(self.ours)), f"{format_duration(median(self.theirs))}  {self.peer}"
-        return [
-            self.what,
-            self.workload,
-            *times,
-            f"{self.ratio:.2f}",
-            str(self.target),
-            "yes" if self.reached else "no",
-        ]
 
-    def record(self) -> dict[str, Any]:
-        """The row for JSON, with the times of all turns."""
-        names = ("what", "workload", "peer", "ratio", "reached")
-        times = {"ours": list(self.ours), "theirs": list(self.theirs), "must_reach": str(self.target)}
-        return {name: getattr(self, name) for name in names} | times
+def show(rows: Iterable[TimingRow], path: Path | None = None) -> list[TimingRow]:
+    """Print the machine and each row as it arrives, write all of them as JSON to a file, and return them."""
+    facts = environment()
+    print(facts)
+    found = []
+    for row in rows:
+        print(row, flush=True)
+        found.append(row)
+        if path is not None:
+            text = json.dumps({"machine": facts, "rows": [asdict(row) for row in found]}, indent=1)
+            path.write_text(text + "\n")
+    return found
 
 
 def in_turns(
-    *systems: Run, turns: int, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter
+    *systems: Run, turns: int = 5, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter
 ) -> list[list[float]]:
-    """Time systems one after the other, and again, after one call of each to warm up.
+    """Time systems in turns, so that other load of the machine affects all of them.
 
     Parameters
     ----------
     *systems : callable
-        What to time; A, B, A, B, ..., so that whatever else slows the machine slows all of them.
-    turns : int
-        Turns of each system.
-    calls : int, default=1
-        Calls per turn, enough of them to be well above the clock's resolution.
+        Called without arguments; each is called once before the first turn.
+    turns, calls : int
+        Turns, and calls of each system in each turn.
     warm : int, default=0
         Calls before those of each turn that are not timed.
     clock : callable, default=time.perf_counter
@@ -128,7 +87,7 @@ def in_turns(
 
 
 def seconds(run: Run, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter) -> float:
-    """How long one call takes, on the mean over some that follow others."""
+    """Mean time of a call, after `warm` calls that are not timed."""
     for _ in range(warm):
         run()
     start = clock()
@@ -141,3 +100,8 @@ def format_duration(duration: float) -> str:
     """Seconds with three digits, in the unit that suits."""
     unit = next((unit for unit, size in UNITS.items() if duration >= size), "ns")
     return f"{duration / UNITS[unit]:.3g} {unit}"
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, at once."""
+    print(line, file=sys.stderr, flush=True)

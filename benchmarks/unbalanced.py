@@ -1,75 +1,79 @@
-"""What class weights and resampling do to models of a rare class.
+"""Class weights and resampling for models of a rare class.
 
-    python benchmarks/unbalanced.py [--repeats N] [--rows N] [--share P] [--features D]
+    python -m benchmarks.unbalanced --out FILE.csv [--systems ...] [--splits 20]
 
-Each repeat generates a problem of two classes and fits models to N rows. Average precision judges the ranking of
-10,000 new rows, log loss the probabilities. Errors are standard errors over repeats. SMOTE needs imbalanced-learn.
+Each split is a generated problem of two classes, 1,000 rows with 7 % in the rare class. Average precision
+evaluates the ranking of 10,000 new rows, log loss the probabilities. Errors are standard errors over problems.
+SMOTE needs ``pip install imbalanced-learn``.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
-from imblearn.over_sampling import SMOTE, RandomOverSampler
 from sklearn.datasets import make_classification
 from sklearn.metrics import average_precision_score, log_loss
 from xgboost import XGBClassifier
 
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from benchmarks.machine import describe_machine, machine
 from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.experiments.study import Study, Task
 
-N_TEST = 10_000
-MODELS = {
+from .command import Benchmark, Selection
+
+ROWS, TEST_ROWS, FEATURES, SHARE = 1_000, 10_000, 10, 0.07
+MEASURES = {"average precision": "higher", "log loss": "lower"}
+MODELS: dict[str, Callable[[], Any]] = {
     "default": lambda: RFFBoostClassifier(random_state=0),
     'quality="fast"': lambda: RFFBoostClassifier(random_state=0, quality="fast"),
     "XGBoost": lambda: XGBClassifier(n_jobs=1),
 }
-SAMPLERS = {"none": None, "weights": None, "RandomOverSampler": RandomOverSampler, "SMOTE": SMOTE}
+REMEDIES = ("none", "weights", "RandomOverSampler", "SMOTE")
+SYSTEMS = {f"{remedy}, {name}": (remedy, name) for remedy, name in product(REMEDIES, MODELS)}
 
 
-def scores(model: Any, remedy: str, options: argparse.Namespace, seed: int) -> tuple[float, float]:
+def load() -> None:
+    """Nothing: each split generates its rows."""
+
+
+def problem(data: None, index: int) -> tuple[Any, Any]:
+    """The rows of problem `index`, from 1, whose random state is one less."""
+    share = [1.0 - SHARE]
+    return make_classification(ROWS + TEST_ROWS, FEATURES, weights=share, random_state=index - 1)
+
+
+def measure(system: tuple[str, str], rows: tuple[Any, Any], task: Task) -> list[dict[str, Any]]:
     """Average precision and log loss on new rows."""
-    X, y = make_classification(
-        options.rows + N_TEST, options.features, weights=[1.0 - options.share], random_state=seed
-    )
-    given, labels = X[: options.rows], y[: options.rows]
-    weight = None
+    (remedy, name), (X, y) = system, rows
+    given, labels, weight = X[:ROWS], y[:ROWS], None
     if remedy == "weights":
         weight = len(labels) / (2.0 * np.bincount(labels))[labels]
-    elif SAMPLERS[remedy] is not None:
-        given, labels = SAMPLERS[remedy](random_state=seed).fit_resample(given, labels)
-    probability = model.fit(given, labels, sample_weight=weight).predict_proba(X[options.rows :])[:, 1]
-    target = y[options.rows :]
-    return average_precision_score(target, probability), log_loss(target, probability)
+    elif remedy != "none":
+        from imblearn import over_sampling
+
+        sampler = getattr(over_sampling, remedy)(random_state=task.split - 1)
+        given, labels = sampler.fit_resample(given, labels)
+    probability = MODELS[name]().fit(given, labels, sample_weight=weight).predict_proba(X[ROWS:])[:, 1]
+    scores = average_precision_score(y[ROWS:], probability), log_loss(y[ROWS:], probability)
+    return [dict(zip(MEASURES, map(float, scores), strict=True))]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=1_000)
-    parser.add_argument("--share", type=float, default=0.07)
-    parser.add_argument("--features", type=int, default=10)
-    options = parser.parse_args(arguments)
-    print(describe_machine(machine(1)))
-    print("\n| remedy | model | average precision | log loss |\n| --- | --- | --- | --- |")
-    for remedy in SAMPLERS:
-        for name, make in MODELS.items():
-            found = np.array([scores(make(), remedy, options, seed) for seed in range(options.repeats)])
-            cells = [
-                f"{mean:.3f} ± {error:.3f}"
-                for mean, error in zip(found.mean(axis=0), found.std(axis=0) / len(found) ** 0.5, strict=True)
-            ]
-            print(f"| {remedy} | {name} | {' | '.join(cells)} |", flush=True)
+def study(selection: Selection) -> Study:
+    """Models with remedies on generated problems."""
+    return Study(
+        data=dict.fromkeys(selection.datasets, load),
+        systems={name: SYSTEMS[name] for name in selection.systems},
+        splits=problem,
+        measures=measure,
+        columns=tuple(MEASURES),
+        n_splits=selection.splits,
+    )
 
+
+BENCHMARK = Benchmark(__doc__, ["generated"], list(SYSTEMS), 20, study, MEASURES)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(BENCHMARK.main())

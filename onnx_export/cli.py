@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
-from rffboost_ext.experiments.compare.datasets import read_csv
+from rffboost_ext.experiments.datasets import read_csv
 from rffboost_ext.experiments.outputs import check_outputs
 from rffboost_ext.persistence.container import MAGIC
 from rffboost_ext.preprocessing.tables import with_underscores

@@ -84,8 +84,8 @@ def application() -> Typer:
     """The program and its commands."""
     import typer
 
-    from .experiments.compare import command as compare
-    from .experiments.reproduce import command as reproduce
+    from .experiments.compare.command import compare_command
+    from .experiments.reproduce.command import reproduce_command
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -99,8 +99,8 @@ def application() -> Typer:
 
     root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
     app.callback(invoke_without_command=True)(root)
-    compare.add_to(app)
-    reproduce.add_to(app)
+    app.command("compare")(compare_command)
+    app.command("reproduce")(reproduce_command)
     # Listed here; `main` runs it.
     app.command("warmup", help="Compile all kernels, so that no fit waits for the compiler.")(lambda: None)
     return app

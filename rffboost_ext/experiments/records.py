@@ -1,4 +1,4 @@
-"""Records of long runs, and the CSV file that a run appends them to and resumes from."""
+"""Records of studies, and the CSV file that a run appends them to and resumes from."""
 
 from __future__ import annotations
 
@@ -6,45 +6,56 @@ import csv
 import io
 import json
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from ..utils.files import write_atomically
 
-PARSERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "dict[str, Any]": json.loads}
+Key = tuple[str, str, int, float]
+FIELDS = ("dataset", "system", "split", "x", "config")
 
 
-class Record(ABC):
-    """A measurement: a dataclass whose fields are texts, numbers and mappings, one CSV column each."""
+@dataclass(frozen=True)
+class Record:
+    """What was measured of a system on a split of a data set.
+
+    Attributes
+    ----------
+    dataset, system : str
+        Data set and system.
+    split : int
+        Random split, or draw of the data, from 1.
+    x : float
+        Position along an axis, for example rounds, landmarks or rows; 0 if the study has none.
+    config : str
+        Versions and a digest of the settings: records of other settings are measured again.
+    values : dict
+        Numbers and mappings by measure.
+    """
+
+    dataset: str
+    system: str
+    split: int
+    x: float
+    config: str
+    values: dict[str, Any]
 
     @property
-    @abstractmethod
-    def key(self) -> Any:
-        """The fields that identify the record in its file."""
+    def key(self) -> Key:
+        """What identifies the record in its file."""
+        return self.dataset, self.system, self.split, self.x
 
-    @property
-    @abstractmethod
-    def kind(self) -> tuple[str, ...]:
-        """What its time depends on, from the general to the specific; see ``RemainingTime``."""
+    def __getitem__(self, measure: str) -> Any:
+        return self.values[measure]
 
-    @property
-    @abstractmethod
-    def unit_seconds(self) -> float:
-        """Time of the measurement, divided by the cost of its task."""
-
-    @property
-    def configuration(self) -> Hashable:
-        """The settings that the record was measured with."""
-        return ""
+    def row(self) -> dict[str, Any]:
+        """The record by column."""
+        return {name: getattr(self, name) for name in FIELDS} | self.values
 
 
-R = TypeVar("R", bound=Record)
-
-
-class Records(Generic[R]):
+class Records:
     """A CSV file of records; each call appends in one write, so that a run may end at any moment.
 
     Several runs may share the file. The last of several records with the same key counts.
@@ -53,15 +64,15 @@ class Records(Generic[R]):
     ----------
     path : Path
         The file; it need not exist.
-    record_type : type
-        A subclass of Record.
+    measures : sequence of str
+        The names of the measures, each a column.
     """
 
-    def __init__(self, path: Path, record_type: type[R]) -> None:
+    def __init__(self, path: Path, measures: Sequence[str]) -> None:
         self.path = path
-        self.record_type = record_type
+        self.measures = tuple(measures)
 
-    def read(self) -> dict[Any, R]:
+    def read(self) -> dict[Key, Record]:
         """All records, by key.
 
         Raises
@@ -77,7 +88,7 @@ class Records(Generic[R]):
             raise ValueError(f"{str(self.path)!r} is not a file of these records: {error}") from error
         # The last line is incomplete while another run writes it.
         reader = csv.reader(io.StringIO(text[: text.rfind("\n") + 1]))
-        header, expected = next(reader, None), columns(self.record_type)
+        header, expected = next(reader, None), [*FIELDS, *self.measures]
         if header != expected:
             raise ValueError(
                 f"{str(self.path)!r} is not a file of these records: its columns are {header}, not {expected}"
@@ -85,25 +96,17 @@ class Records(Generic[R]):
         records = [self._parse(reader.line_num, cells) for cells in reader]
         return {record.key: record for record in records}
 
-    def append(self, *records: R) -> None:
+    def append(self, *records: Record) -> None:
         """Append records, after the header if the file is new."""
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
-            text = as_csv(self.record_type, records)
+            text = as_csv(records, self.measures)
         except FileExistsError:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-            text = as_csv(self.record_type, records, header=False)
+            text = as_csv(records, self.measures, header=False)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
             file.write(text)
             os.fsync(file.fileno())
-
-    def drop(self, condition: Callable[[R], bool]) -> int:
-        """Remove the records for which `condition` is true, and return their number."""
-        records = self.read().values()
-        kept = [record for record in records if not condition(record)]
-        if len(kept) < len(records):
-            write_atomically(self.path, as_csv(self.record_type, kept))
-        return len(records) - len(kept)
 
     def repair(self) -> bool:
         """Remove an incomplete last line, which an interrupted run leaves; whether there was one.
@@ -122,34 +125,29 @@ class Records(Generic[R]):
             self.path.unlink()
         return True
 
-    def _parse(self, line: int, cells: list[str]) -> R:
-        known: Any = fields(self.record_type)  # type: ignore[arg-type]
+    def _parse(self, line: int, cells: list[str]) -> Record:
         try:
-            if len(cells) != len(known):
-                raise ValueError(f"there must be {len(known)} cells, got {len(cells)}")
-            values = {field.name: PARSERS[str(field.type)](cell) for field, cell in zip(known, cells, strict=True)}
+            dataset, system, split, x, config, *values = cells
+            measured = {name: json.loads(cell) for name, cell in zip(self.measures, values, strict=True)}
+            return Record(dataset, system, int(split), float(x), config, measured)
         except ValueError as error:
             raise ValueError(f"{str(self.path)!r}, line {line}: {error}") from error
-        return self.record_type(**values)
 
 
-def columns(record_type: Any) -> list[str]:
-    """Names of the columns: the fields that take part in comparisons."""
-    return [field.name for field in fields(record_type) if field.compare]
-
-
-def as_row(record: Any) -> dict[str, Any]:
-    """The fields of a record by column."""
-    return {name: getattr(record, name) for name in columns(record)}
-
-
-def as_csv(record_type: type[R], records: Iterable[R], header: bool = True) -> bytes:
-    """Records as CSV, one line each; mappings as JSON."""
+def as_csv(records: Iterable[Record], measures: Sequence[str], header: bool = True) -> bytes:
+    """Records as CSV, one line each; measures as JSON."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, columns(record_type), lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\n")
     if header:
-        writer.writeheader()
+        writer.writerow([*FIELDS, *measures])
     for record in records:
-        row = as_row(record)
-        writer.writerow({k: json.dumps(v) if isinstance(v, dict) else v for k, v in row.items()})
+        row = record.row()
+        writer.writerow([*(row[name] for name in FIELDS), *(json.dumps(row[name]) for name in measures)])
     return out.getvalue().encode()
+
+
+def as_frame(records: Iterable[Record]) -> Any:
+    """The records as a pandas data frame, a column per field and measure."""
+    import pandas as pd
+
+    return pd.DataFrame([record.row() for record in records])

@@ -12,9 +12,9 @@ import pytest
 from benchmarks import reproduced
 from benchmarks.reproduced import KEY, RESULTS, collect, kept, main, runs_of
 from rffboost_ext.experiments.records import Records
-from rffboost_ext.experiments.reproduce.summary import complete_sets, curves, published
-from rffboost_ext.experiments.reproduce.targets import TARGETS
-from rffboost_ext.experiments.reproduce.task import TargetRecord
+from rffboost_ext.experiments.reproduce import TARGETS
+from rffboost_ext.experiments.reproduce.comparison import complete_sets, curves, published
+from rffboost_ext.experiments.reproduce.target import COLUMNS
 
 from ..experiments.reproduce_cases import row
 
@@ -59,7 +59,7 @@ def test_the_page_says_what_the_rows_say():
 def test_table_2_of_the_ecml_paper_is_within_half_a_point(system):
     target = TARGETS["ecml2020-table2"]
     comparison = target.comparison(ROWS[target.name], target.full)
-    line = comparison.overall.loc[system]
+    line = comparison.means.loc[system]
     if line["sets"] < 15 or comparison.splits[system].min() < FULL:
         pytest.skip("has not been run in full yet")
     assert abs(line["difference"]) <= 0.5
@@ -105,7 +105,7 @@ def test_collecting_joins_what_is_new(tmp_path):
         (new, [row("wine", "GBRFF2", 1, 91.0, 100.0), row("wine", "GBRFF2", 2, 93.0, 100.0)], 2),
     ):
         folder.mkdir()
-        Records(folder / f"{name}.csv", TargetRecord).append(*rows)
+        Records(folder / f"{name}.csv", COLUMNS).append(*rows)
         foot = f"`rffboost reproduce {name} --splits {splits} --out DIR`. {ENVIRONMENT} Seconds in all: 7.\n"
         (folder / f"{name}.md").write_text(f"# A page\n\n{foot}")
     results = tmp_path / "results"
@@ -124,7 +124,7 @@ def test_collecting_joins_what_is_new(tmp_path):
 
 
 def test_a_run_that_has_no_page_yet_waits(tmp_path, capsys):
-    Records(tmp_path / "ecml2020-figure5.csv", TargetRecord).append(replace(row("swiss", "LGBM", 1, 60.0), x=50.0))
+    Records(tmp_path / "ecml2020-figure5.csv", COLUMNS).append(replace(row("swiss", "LGBM", 1, 60.0), x=50.0))
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--results", str(tmp_path / "results")])
     assert "has no page" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.accuracy_data import FURTHER, SOURCES
+from benchmarks.data import FURTHER, SOURCES
 
 from .scripts import run_script
 
@@ -73,7 +73,9 @@ def test_commands_are_those_of_ci():
 
 def test_every_benchmark_and_each_of_its_files_of_data_is_listed():
     text = (ROOT / "benchmarks" / "README.md").read_text()
-    scripts = {path.name for path in (ROOT / "benchmarks").glob("*.py") if "def main(" in path.read_text()}
+    scripts = {
+        path.name for path in (ROOT / "benchmarks").glob("*.py") if '__name__ == "__main__"' in path.read_text()
+    }
     assert set(re.findall(r"^\| `(\w+\.py)", text, re.MULTILINE)) == scripts
     stems = {source.stem for source in SOURCES.values() if source.missing(None)}
     # Those of R packages are in the script that writes them.

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from benchmarks.accuracy import data_folder
+from benchmarks.command import data_folder
 from rffboost_ext.experiments.compare import NamedDataset, load
-from rffboost_ext.experiments.compare.datasets import find_file
+from rffboost_ext.experiments.datasets import find_file
 
 FOLDER = data_folder(None) if os.environ.get("RFFBOOST_DATA") else None
 

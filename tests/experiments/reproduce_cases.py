@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sklearn.datasets import load_wine
 
-from rffboost_ext.experiments.compare import NamedDataset
-from rffboost_ext.experiments.reproduce.task import TargetRecord
+from rffboost_ext.experiments.compare import NamedDataset, Record
+from rffboost_ext.experiments.reproduce.target import values
 
 WINE = NamedDataset("wine", load_wine().data, (load_wine().target == 0).astype(int))
 
 
-def row(dataset: str, system: str, split: int, score: float, x: float = 1.0, config: str = "") -> TargetRecord:
+def row(dataset: str, system: str, split: int, score: float, x: float = 1.0, config: str = "") -> Record:
     """A record of a target."""
-    return TargetRecord(dataset, system, split, x, config, score, 0.5, 10, 5, 2, "{}")
+    return Record(dataset, system, split, x, config, values(score, 0.5, (10, 5, 2)))

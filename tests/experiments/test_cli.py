@@ -13,8 +13,9 @@ from matplotlib.image import imread
 import rffboost_ext
 from rffboost_ext import cli
 from rffboost_ext.experiments.compare import SYSTEMS, Protocol, compare, load
+from rffboost_ext.experiments.compare.protocol import MEASURES
 
-KEYS = ["dataset", "system", "split", "accuracy", "log_loss", "fit_seconds", "predict_seconds", "rounds", "params"]
+KEYS = ["dataset", "system", "split", "x", "config", *MEASURES]
 
 
 @pytest.fixture
@@ -40,8 +41,8 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
     records = json.loads((folder / "a.json").read_text())
     assert [list(record) for record in records] == [KEYS] * 18
     expected = compare([load("toy", "."), load("wine")], ["gbrff2", "tree", "xgboost"], Protocol(5, 3, seed=4))
-    assert [r["accuracy"] for r in records] == [record.accuracy for record in expected]
-    assert [r["params"] for r in records] == [record.params for record in expected]
+    assert [r["accuracy"] for r in records] == [record["accuracy"] for record in expected]
+    assert [r["params"] for r in records] == [record["params"] for record in expected]
     with (folder / "a.csv").open() as file:
         assert [float(row["accuracy"]) for row in csv.DictReader(file)] == [r["accuracy"] for r in records]
     assert imread(folder / "a.png").std() > 0
@@ -61,34 +62,28 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
     assert not list(folder.glob("*.tmp"))
 
 
-def test_without_arguments_it_compares_on_wine_and_wdbc(capsys, monkeypatch):
-    seen = {}
+@pytest.mark.parametrize(
+    ("line", "datasets", "names", "protocol"),
+    [
+        ("", ["wine", "wdbc"], ["gbrff1", "gbrff2", "mixture", "tree", "xgboost"], Protocol()),
+        (
+            "wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune --seed 9",
+            ["wine"],
+            ["tree", "gbrff"],
+            Protocol(7, 3, 0.4, 0.2, True, 9),
+        ),
+    ],
+)
+def test_every_option_reaches_the_protocol(line, datasets, names, protocol, capsys, monkeypatch, folder):
+    seen = []
 
-    def stop(datasets, names, protocol, jobs):
-        seen.update(datasets=[d.name for d in datasets], names=names, protocol=protocol, jobs=jobs)
+    def stop(found, systems, given, curves, jobs):
+        seen.append(([dataset.name for dataset in found], systems, given, curves, jobs))
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.make_tasks", stop)
-    assert run(capsys, "compare")[0] == 2
-    assert seen == {
-        "datasets": ["wine", "wdbc"],
-        "names": ["gbrff1", "gbrff2", "mixture", "tree", "xgboost"],
-        "protocol": Protocol(),
-        "jobs": 1,
-    }
-
-
-def test_every_option_reaches_the_protocol(capsys, monkeypatch, folder):
-    seen = {}
-
-    def stop(datasets, names, protocol, jobs):
-        seen.update(names=names, protocol=protocol, jobs=jobs)
-        raise ValueError("far enough")
-
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.make_tasks", stop)
-    args = "compare wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune"
-    run(capsys, *args.split(), "--seed", "9", "--jobs", "-1")
-    assert seen == {"names": ["tree", "gbrff"], "protocol": Protocol(7, 3, 0.4, 0.2, True, 9), "jobs": -1}
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.comparison", stop)
+    assert run(capsys, "compare", *line.split())[0] == 2
+    assert seen == [(datasets, names, protocol, False, 1)]
 
 
 MISTAKES = {
@@ -178,7 +173,7 @@ def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
     line = "compare toy --data-dir . --systems tree,xgboost --rounds 2 --splits 1 --json a.json --plot a.png"
     code, out, err = run(capsys, *line.split())
     assert code == 2
-    assert "out of order in toy, xgboost, split 1" in err
+    assert "toy, xgboost, split 1: ValueError: out of order" in err
     assert not (folder / "a.json").exists()
     assert not (folder / "a.png").exists()
     assert out == ""

@@ -10,20 +10,12 @@ import pytest
 from matplotlib.image import imread
 from rich.console import Console
 
-from rffboost_ext.experiments.compare import SYSTEMS, ComparisonRecord, NamedDataset, Protocol
+from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, Record, mean_accuracy
 from rffboost_ext.experiments.compare.plots import accuracy_range, check_format, draw, mean_curves
-from rffboost_ext.experiments.compare.report import (
-    as_csv,
-    as_json,
-    average_rank,
-    caption,
-    mean_accuracy,
-    mean_seconds,
-    spread,
-    table,
-)
+from rffboost_ext.experiments.compare.protocol import MEASURES
+from rffboost_ext.experiments.compare.report import as_json, table, table_caption
 from rffboost_ext.experiments.outputs import check_folder, check_outputs, write_files
-from rffboost_ext.experiments.records import as_row
+from rffboost_ext.experiments.records import as_csv
 
 # Accuracy by data set and system, a figure per split.
 ACCURACY = {
@@ -37,10 +29,15 @@ ACCURACY = {
 DATASETS = [NamedDataset(name, np.zeros((40, 3)), np.zeros(40, dtype=int)) for name in ("one", "two")]
 
 
+def record(dataset, system, split, accuracy, **more):
+    values = {"accuracy": accuracy, "log_loss": 0.3, "fit_seconds": 0.25 * split, "predict_seconds": 0.001}
+    return Record(dataset, system, split, 10.0, "", values | {"params": {"a": 1.5, "b": "x,y"}} | more)
+
+
 @pytest.fixture
 def records():
     return [
-        ComparisonRecord(dataset, system, split, accuracy, 0.3, 0.25 * split, 0.001, 10, {"a": 1.5, "b": "x,y"})
+        record(dataset, system, split, accuracy)
         for (dataset, system), accuracies in ACCURACY.items()
         for split, accuracy in enumerate(accuracies, 1)
     ]
@@ -48,25 +45,14 @@ def records():
 
 @pytest.fixture
 def outcomes(records):
-    return [replace(record, curve=np.linspace(0.5, record.accuracy, 10)) for record in records]
+    return [replace(one, values=one.values | {"curve": np.linspace(0.5, one["accuracy"], 10)}) for one in records]
 
 
-def test_means_and_spreads_are_over_splits_in_the_order_given(records):
-    mean, deviation = mean_accuracy(records), spread(records)
-    assert list(mean.index) == ["one", "two"]
-    assert list(mean.columns) == ["tree", "gbrff2", "gbrff1"]
+def test_means_are_over_splits_in_the_order_given(records):
+    mean = mean_accuracy(records)
+    assert (list(mean.index), list(mean.columns)) == (["one", "two"], ["tree", "gbrff2", "gbrff1"])
     for (dataset, system), accuracies in ACCURACY.items():
         assert mean.loc[dataset, system] == pytest.approx(np.mean(accuracies))
-        assert deviation.loc[dataset, system] == pytest.approx(np.std(accuracies))
-
-
-def test_equal_means_share_a_rank_whatever_their_rounding(records):
-    # On set one, tree and gbrff2 share the ranks 2 and 3, though (0.5 + 0.7) / 2 need not be 0.6 in binary.
-    assert dict(average_rank(records)) == {"tree": 1.75, "gbrff2": 2.25, "gbrff1": 2.0}
-
-
-def test_seconds_are_means(records):
-    assert dict(mean_seconds(records, "fit_seconds")) == dict.fromkeys(["tree", "gbrff2", "gbrff1"], 0.375)
 
 
 def printed(records, protocol):
@@ -90,7 +76,8 @@ def test_the_table_shows_accuracies_ranks_times_and_differences(records):
 def test_the_caption_says_what_differs(name):
     system = SYSTEMS.create(name)
     own, common, tuned = (
-        caption([name], protocol) for protocol in (Protocol(), Protocol(learning_rate=0.77), Protocol(tune=True))
+        table_caption([name], protocol)
+        for protocol in (Protocol(), Protocol(learning_rate=0.77), Protocol(tune=True))
     )
     assert f"shrinkage {system.learning_rate:g}" in own
     assert "shrinkage 0.77" in common
@@ -102,15 +89,13 @@ def test_the_caption_says_what_differs(name):
         assert system.size not in tuned
 
 
-def test_json_and_csv_hold_every_record(records):
-    assert json.loads(as_json(records)) == [as_row(record) for record in records]
-    rows = list(csv.DictReader(io.StringIO(as_csv(records).decode())))
-    assert len(rows) == len(records)
-    for row, record in zip(rows, records, strict=True):
-        assert list(row) == list(as_row(record))
-        assert json.loads(row["params"]) == record.params
-        assert float(row["accuracy"]) == record.accuracy
-        assert int(row["split"]) == record.split
+def test_json_and_csv_hold_every_record(records, outcomes):
+    rows = [record.row() for record in records]
+    assert json.loads(as_json(outcomes)) == rows
+    for found, row in zip(csv.DictReader(io.StringIO(as_csv(outcomes, MEASURES).decode())), rows, strict=True):
+        assert list(found) == list(row)
+        assert json.loads(found["params"]) == row["params"]
+        assert (float(found["accuracy"]), int(found["split"])) == (row["accuracy"], row["split"])
 
 
 def test_curves_are_averaged_by_system(outcomes):
@@ -132,9 +117,7 @@ def test_the_axis_holds_every_final_accuracy(outcomes):
 @pytest.mark.parametrize("n_systems", [1, 9])
 def test_figures_are_drawn_for_few_and_many(n_sets, n_systems):
     outcomes = [
-        ComparisonRecord(
-            f"set{d}", f"system{s}", 1, 0.5 + 0.02 * d, 0.3, 1.0, 1.0, 5, {}, np.full(5, 0.6 + 0.01 * s)
-        )
+        record(f"set{d}", f"system{s}", 1, 0.5 + 0.02 * d, curve=np.full(5, 0.6 + 0.01 * s))
         for d in range(n_sets)
         for s in range(n_systems)
     ]

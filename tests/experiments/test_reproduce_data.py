@@ -13,13 +13,19 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from rffboost_ext.experiments import papers_data
 from rffboost_ext.experiments.compare import NamedDataset
+from rffboost_ext.experiments.papers_data import (
+    SOURCES,
+    MissingData,
+    fetch_openml_data,
+    load_published,
+    span_coordinates,
+)
 from rffboost_ext.experiments.records import Records
-from rffboost_ext.experiments.reproduce import data as data_module
-from rffboost_ext.experiments.reproduce.data import SOURCES, MissingData, fetch_openml_data, load, span_coordinates
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
 from rffboost_ext.experiments.reproduce.splits import CrossValidated, Validated
-from rffboost_ext.experiments.reproduce.task import TargetRecord
+from rffboost_ext.experiments.reproduce.target import COLUMNS
 from rffboost_ext.experiments.reproduce.toys import TOYS
 
 from .reproduce_cases import WINE
@@ -83,16 +89,16 @@ def frames(rows: int):
 
 
 def test_openml_must_have_the_same_set(monkeypatch):
-    data_module.load_cached.cache_clear()
-    monkeypatch.setattr(data_module, "fetch_openml_data", lambda number: frames(768))
-    found = load("pima", None)
+    papers_data.read_published.cache_clear()
+    monkeypatch.setattr(papers_data, "fetch_openml_data", lambda number: frames(768))
+    found = load_published("pima", None)
     assert found.X.shape == (768, 8)
     assert found.y.sum() == 256
-    data_module.load_cached.cache_clear()
-    monkeypatch.setattr(data_module, "fetch_openml_data", lambda number: frames(700))
+    papers_data.read_published.cache_clear()
+    monkeypatch.setattr(papers_data, "fetch_openml_data", lambda number: frames(700))
     with pytest.raises(MissingData, match="another size: 700 x 8 instead of 768 x 8"):
-        load("pima", None)
-    data_module.load_cached.cache_clear()
+        load_published("pima", None)
+    papers_data.read_published.cache_clear()
 
 
 @pytest.mark.filterwarnings("ignore:A network error")
@@ -115,12 +121,12 @@ def test_files_come_first_and_below_the_folder(tmp_path):
     (tmp_path / "below").mkdir()
     values = "".join(f"{i},{'train' if i % 3 else 'test'},{i % 2}\n" for i in range(30))
     (tmp_path / "below" / "adult_raw.csv").write_text("a,split,target\n" + values)
-    found = load("adult", tmp_path)
+    found = load_published("adult", tmp_path)
     assert found.train_rows == 20
     assert set(found.X[20:, 0]) == set(range(0, 30, 3))
     np.testing.assert_array_equal(found.y, found.X[:, 0] % 2)
-    assert load("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
-    np.testing.assert_array_equal(load("breast").X, load_breast_cancer().data)
+    assert load_published("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
+    np.testing.assert_array_equal(load_published("breast").X, load_breast_cancer().data)
 
 
 def written(folder, seed):
@@ -137,7 +143,7 @@ def measured(out, folder, datasets=("sonar",)):
     given = {"systems": ["LGBM"], "quick": True, "data_dir": folder}
     page, failures = reproduce(Request("ecml2020-table2", out, 1, list(datasets), **given), lambda line: None)
     assert not failures
-    return Records(out / "ecml2020-table2-quick.csv", TargetRecord).read(), page
+    return Records(out / "ecml2020-table2-quick.csv", COLUMNS).read(), page
 
 
 def test_rows_of_other_data_are_measured_anew(tmp_path):
@@ -147,7 +153,9 @@ def test_rows_of_other_data_are_measured_anew(tmp_path):
     assert again == first
     for folder in (tmp_path / "b", written(tmp_path / "a", 1)):
         found, _ = measured(tmp_path / "out", folder)
-        assert {key: row.score for key, row in found.items()} == {key: row.score for key, row in wanted.items()}
+        assert {key: row["score"] for key, row in found.items()} == {
+            key: row["score"] for key, row in wanted.items()
+        }
     lines = (tmp_path / "out" / "ecml2020-table2-quick.csv").read_text().splitlines()
     assert len(lines) == 1 + 2 * len(wanted)
     # Of a folder that is not given the page still shows what there is.

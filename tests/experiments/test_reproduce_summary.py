@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext.experiments.records import Records
-from rffboost_ext.experiments.reproduce.summary import (
-    PublishedComparison,
-    as_frame,
-    complete_sets,
-    curves,
-    published,
-)
-from rffboost_ext.experiments.reproduce.targets import TARGETS
-from rffboost_ext.experiments.reproduce.task import TargetRecord, TargetTask
-from rffboost_ext.experiments.runner import RemainingTime
+from rffboost_ext.experiments.records import as_frame
+from rffboost_ext.experiments.reproduce import TARGETS
+from rffboost_ext.experiments.reproduce.comparison import PublishedComparison, complete_sets, curves, published
 
 from .reproduce_cases import row
 
@@ -39,15 +29,15 @@ def test_comparison_is_plain_arithmetic():
     np.testing.assert_allclose(found.mean.loc["a"], scores[0].mean(axis=1))
     np.testing.assert_allclose(found.std.loc["b"], scores[1].std(axis=1))
     np.testing.assert_allclose(found.difference.loc["a"], scores[0].mean(axis=1) - [70.0, 60.0])
-    assert found.overall["sets"].tolist() == [1, 2]
-    assert found.overall.loc["T", "difference"] == pytest.approx(scores[:, 1].mean() - 70.0)
+    assert found.means["sets"].tolist() == [1, 2]
+    assert found.means.loc["T", "difference"] == pytest.approx(scores[:, 1].mean() - 70.0)
     assert found.shared.tolist() == ["a"]
     ranks = found.ranks(found.mean)
     assert ranks["S"] == (1.0 if scores[0, 0].mean() > scores[0, 1].mean() else 2.0)
     far = {(d, s): z for d, s, z in found.far()}
     assert far[("b", "T")] == pytest.approx((scores[1, 1].mean() - 80.0) / 0.001)
     assert ("a", "T") not in far
-    assert found.lines().set_index(["dataset", "system"]).loc[("b", "S"), "splits"] == 3
+    assert found.rows().set_index(["dataset", "system"]).loc[("b", "S"), "splits"] == 3
 
 
 def test_curves_are_over_what_is_complete():
@@ -63,27 +53,3 @@ def test_published_values_have_a_line_per_set_of_the_target():
         known = published(name.replace("-", "_"))
         assert set(known.index) == set(TARGETS[name].full.datasets)
     assert published("ecml2020_figure3").loc[1000, "K=10"] == 88.03
-
-
-def test_time_left_is_that_of_rows_like_it():
-    estimate = RemainingTime([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=70, n_test=30)])
-    task = TargetTask("a", "S", 2, (1.0, 2.0), cost=100.0)
-    assert estimate.left([task]) == 8.0
-    assert estimate.left([replace(task, dataset="b", cost=200.0)]) == 16.0
-    assert RemainingTime().left([task]) == 0.0
-
-
-def test_files_of_other_content_are_refused(tmp_path):
-    file = Records(tmp_path / "a.csv", TargetRecord)
-    file.append(row("a", "S", 1, 1.5), row("a", "S", 2, 2.5))
-    file.append(row("a", "S", 1, 3.5))
-    assert {key: r.score for key, r in file.read().items()} == {
-        ("a", "S", 1, 1.0): 3.5,
-        ("a", "S", 2, 1.0): 2.5,
-    }
-    file.path.write_text(file.path.read_text().replace("2.5", "two"))
-    with pytest.raises(ValueError, match="line 3"):
-        file.read()
-    file.path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="is not a file of these records"):
-        file.read()

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext.baselines import greedy_pbrff, pbrff
 from rffboost_ext.experiments.baselines.hyperparameter_grids import width_2019
+from rffboost_ext.experiments.reproduce.comparison import published
 from rffboost_ext.experiments.reproduce.grid_search import (
     Landmarked,
     Mapped,
@@ -23,7 +24,6 @@ from rffboost_ext.experiments.reproduce.grid_search import (
 )
 from rffboost_ext.experiments.reproduce.letarte2019 import SVM_VARIANT
 from rffboost_ext.experiments.reproduce.splits import CrossValidated
-from rffboost_ext.experiments.reproduce.summary import published
 from rffboost_ext.experiments.reproduce.systems import preset, system_path
 
 from .reproduce_cases import WINE

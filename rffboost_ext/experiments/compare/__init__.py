@@ -6,9 +6,10 @@
 True
 """
 
-from .datasets import NamedDataset, load
-from .protocol import ComparisonRecord, Protocol, compare
+from ..datasets import NamedDataset, load
+from ..records import Record
+from .protocol import Protocol, compare
 from .report import mean_accuracy
 from .systems import SYSTEMS, System
 
-__all__ = ["SYSTEMS", "ComparisonRecord", "NamedDataset", "Protocol", "System", "compare", "load", "mean_accuracy"]
+__all__ = ["SYSTEMS", "NamedDataset", "Protocol", "Record", "System", "compare", "load", "mean_accuracy"]

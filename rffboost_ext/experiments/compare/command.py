@@ -8,15 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
+from ..datasets import load, resolve_path
 from ..outputs import check_outputs, write_files
-from ..runner import progress_bar
-from .datasets import load, resolve_path
+from ..records import as_csv
+from ..study import progress_bar
 from .plots import check_format, draw
-from .protocol import Protocol, compare, make_tasks
-from .report import as_csv, as_json, table
+from .protocol import MEASURES, Protocol, comparison, measured
+from .report import as_json, table
 from .systems import SYSTEMS
 
 if TYPE_CHECKING:
@@ -86,16 +86,12 @@ def compare_command(
     for name in names:
         SYSTEMS.get(name)
     datasets = [load(name, data_dir, target) for name in chosen]
-    curves = plot is not None
-    tasks = make_tasks(datasets, names, protocol, jobs)
-    with progress_bar(jobs) as bar:
-        bar.add(tasks)
-        records = compare(
-            datasets, names, protocol, jobs=jobs, curves=curves, progress=lambda r: bar.finish(r.key, [r])
-        )
+    study = comparison(datasets, names, protocol, plot is not None, jobs)
+    with progress_bar(lines=False) as bar:
+        records = measured(study, jobs, bar.add, bar.finish)
     render: dict[str, Callable[[Path], bytes]] = {
         "--json": lambda path: as_json(records),
-        "--csv": lambda path: as_csv(records),
+        "--csv": lambda path: as_csv(records, MEASURES),
         "--plot": lambda path: draw(records, protocol, path.suffix[1:].lower()),
     }
     write_files({path: render[option](path) for option, path in files.items()})
@@ -117,8 +113,3 @@ def standard_output() -> Console:
 
     console = Console(file=sys.stdout)
     return console if console.is_terminal else Console(file=sys.stdout, width=PLAIN_WIDTH)
-
-
-def add_to(app: typer.Typer) -> None:
-    """Offer the command in `app`."""
-    app.command("compare")(compare_command)

@@ -11,8 +11,10 @@ import numpy as np
 
 from ...inspection.plot_style import labels, style_axes
 from ...utils.typing import Array
-from .protocol import ComparisonRecord, Protocol
-from .report import counted, mean_accuracy, spread
+from ..records import Record, as_frame
+from ..summary import Summary
+from .protocol import Protocol
+from .report import counted
 
 # Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
@@ -32,11 +34,12 @@ def check_format(path: Path) -> None:
         raise ValueError(f"the plot {str(path)!r} must end in one of: {', '.join(formats)}")
 
 
-def draw(records: Sequence[ComparisonRecord], protocol: Protocol, format: str = "png") -> bytes:
+def draw(records: Sequence[Record], protocol: Protocol, format: str = "png") -> bytes:
     """The figure as a file of that format; the records must have curves."""
     from matplotlib.figure import Figure
 
-    mean, deviation = 100 * mean_accuracy(records), 100 * spread(records)
+    summary = Summary(as_frame(records), "accuracy")
+    mean, deviation = 100 * summary.mean, 100 * summary.std
     row = 0.11 * len(mean.columns) + 0.12
     figure = Figure(figsize=(11, max(4.6, 1.5 + row * len(mean))), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
@@ -117,14 +120,14 @@ def accuracy_range(curves: dict[str, Array]) -> tuple[float, float]:
     return best - depth - margin, best + margin
 
 
-def mean_curves(records: Sequence[ComparisonRecord]) -> dict[str, Array]:
+def mean_curves(records: Sequence[Record]) -> dict[str, Array]:
     """Accuracy after 1, 2, ... rounds of each system, averaged over splits, then over data sets."""
     cells: dict[str, dict[str, list[Array]]] = {}
     for record in records:
-        if record.curve is None:
+        if "curve" not in record.values:
             raise ValueError("the figure needs records with curves: compare(..., curves=True)")
         by_set = cells.setdefault(record.system, {})
-        by_set.setdefault(record.dataset, []).append(record.curve)
+        by_set.setdefault(record.dataset, []).append(record["curve"])
     return {
         system: np.mean([np.mean(curves, axis=0) for curves in by_set.values()], axis=0)
         for system, by_set in cells.items()

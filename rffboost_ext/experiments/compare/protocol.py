@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -13,9 +14,9 @@ import numpy as np
 
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
+from ..datasets import NamedDataset, check_names
 from ..records import Record
-from ..runner import Task, parallel
-from .datasets import NamedDataset
+from ..study import Failure, Study, Task
 from .systems import SYSTEMS, System
 
 SYSTEM_SEED = 1
@@ -23,7 +24,8 @@ SEEDS = 2**32
 """Exclusive upper bound of NumPy's random states."""
 THREADS = 1
 FOLDS = 5
-JOBS = Integer(1) | OneOf((-1,))
+MEASURES = ("accuracy", "log_loss", "fit_seconds", "predict_seconds", "params")
+Parts = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,15 @@ class Protocol:
         state = self.seed + index - 1
         return train_test_split(rows, test_size=self.test_size, stratify=dataset.y, random_state=state)
 
+    def parts(self, dataset: NamedDataset, index: int) -> Parts:
+        """Features and labels of the training and of the test part, standardised on the former."""
+        from sklearn.preprocessing import StandardScaler
+
+        train, test = self.split(dataset, index)
+        X, y = dataset.X, dataset.y
+        scaler = StandardScaler().fit(X[train])
+        return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
+
     def rate(self, system: System) -> float:
         """The shrinkage of `system`."""
         return system.learning_rate if self.learning_rate is None else self.learning_rate
@@ -89,106 +100,63 @@ class Protocol:
         fixed = () if self.learning_rate is None else ("learning_rate",)
         return [{k: v for k, v in part.items() if k not in fixed} for part in system.grid(n_features)]
 
+    def build(self, system: System, rounds: int) -> Any:
+        """The classifier of a system, not fitted."""
+        return system.build(rounds=rounds, learning_rate=self.rate(system), seed=SYSTEM_SEED, threads=THREADS)
 
-@dataclass(frozen=True)
-class ComparisonRecord(Record):
-    """The results of one system on one split.
-
-    ``accuracy`` and ``log_loss`` (natural logarithm) are of the test part. ``fit_seconds`` is the time of the
-    final fit, without a grid search. ``params`` are the classifier's hyperparameters. ``curve``, which files omit,
-    is the test accuracy after 1, 2, ... rounds, (rounds,), if requested.
-    """
-
-    dataset: str
-    system: str
-    split: int
-    accuracy: float
-    log_loss: float
-    fit_seconds: float
-    predict_seconds: float
-    rounds: int
-    params: dict[str, Any]
-    curve: Array | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def key(self) -> tuple[str, str, int]:
-        return self.dataset, self.system, self.split
-
-    @property
-    def kind(self) -> tuple[str, ...]:
-        return self.system, self.dataset
-
-    @property
-    def unit_seconds(self) -> float:
-        return self.fit_seconds + self.predict_seconds
-
-
-@dataclass(frozen=True)
-class ComparisonTask(Task[ComparisonRecord]):
-    """One system on one split of one data set."""
-
-    protocol: Protocol
-    data: NamedDataset
-    booster: System
-    curve: bool = False
-
-    def measure(self) -> list[ComparisonRecord]:
-        from sklearn.metrics import accuracy_score, log_loss
-
-        X, y, X_test, y_test = self._split_data()
-        model, fit_seconds = self._fit(X, y)
-        # Imports and compilation are not timed.
-        model.predict(X_test[:1])
-        start = perf_counter()
-        predicted = model.predict(X_test)
-        predict_seconds = perf_counter() - start
-        record = ComparisonRecord(
-            dataset=self.dataset,
-            system=self.system,
-            split=self.split,
-            accuracy=float(accuracy_score(y_test, predicted)),
-            log_loss=float(log_loss(y_test, model.predict_proba(X_test), labels=[0, 1])),
-            fit_seconds=fit_seconds,
-            predict_seconds=predict_seconds,
-            rounds=self.protocol.rounds,
-            params=plain_params(model),
-            curve=self._curve(model, X_test, y_test) if self.curve else None,
-        )
-        return [record]
-
-    def _split_data(self) -> tuple[Array, Array, Array, Array]:
-        """Features and labels of the training and of the test part, standardised on the former."""
-        from sklearn.preprocessing import StandardScaler
-
-        train, test = self.protocol.split(self.data, self.split)
-        X, y = self.data.X, self.data.y
-        scaler = StandardScaler().fit(X[train])
-        return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
-
-    def _build(self, rounds: int) -> Any:
-        rate = self.protocol.rate(self.booster)
-        return self.booster.build(rounds=rounds, learning_rate=rate, seed=SYSTEM_SEED, threads=THREADS)
-
-    def _fit(self, X: Array, y: Array) -> tuple[Any, float]:
-        """The fitted model and the time of the fit in seconds."""
+    def fit(self, system: System, X: Array, y: Array) -> tuple[Any, float]:
+        """The fitted classifier of a system, and the time of the fit in seconds, without a search."""
         from sklearn.model_selection import GridSearchCV
 
         # Imports and compilation are not timed.
-        self._build(1).fit(X, y).predict(X[:1])
-        model = self._build(self.protocol.rounds)
-        grid = self.protocol.grid(self.booster, X.shape[1])
-        if self.protocol.tune and any(grid):
+        self.build(system, 1).fit(X, y).predict(X[:1])
+        model = self.build(system, self.rounds)
+        grid = self.grid(system, X.shape[1])
+        if self.tune and any(grid):
             search = GridSearchCV(model, grid, scoring="accuracy", cv=FOLDS, error_score="raise").fit(X, y)
             return search.best_estimator_, float(search.refit_time_)
         start = perf_counter()
         model.fit(X, y)
         return model, perf_counter() - start
 
-    def _curve(self, model: Any, X: Array, y: Array) -> Array:
+    def measure(self, curves: bool, system: System, parts: Parts, task: Task) -> list[dict[str, Any]]:
+        """Accuracy, log loss and times of a system, and with `curves` its accuracy after each round."""
+        from sklearn.metrics import accuracy_score, log_loss
+
+        X, y, X_test, y_test = parts
+        model, fit_seconds = self.fit(system, X, y)
+        model.predict(X_test[:1])
+        start = perf_counter()
+        predicted = model.predict(X_test)
+        predict_seconds = perf_counter() - start
+        found = {
+            "accuracy": float(accuracy_score(y_test, predicted)),
+            "log_loss": float(log_loss(y_test, model.predict_proba(X_test), labels=[0, 1])),
+            "fit_seconds": fit_seconds,
+            "predict_seconds": predict_seconds,
+            "params": plain_params(model),
+        }
+        return [found | ({"curve": self.curve(system, model, X_test, y_test)} if curves else {})]
+
+    def curve(self, system: System, model: Any, X: Array, y: Array) -> Array:
         """Accuracy after each round; the last one is repeated if training stopped early."""
-        stages = islice(self.booster.staged(model, X), self.protocol.rounds)
+        stages = islice(system.staged(model, X), self.rounds)
         curve = [float(np.mean(labels == y)) for labels in stages]
-        return np.array(curve + curve[-1:] * (self.protocol.rounds - len(curve)))
+        return np.array(curve + curve[-1:] * (self.rounds - len(curve)))
+
+    def check_size(self, dataset: NamedDataset) -> None:
+        """Raise a ValueError that names the data set if it cannot be split as required."""
+        try:
+            # The last split has the largest seed.
+            train, _ = self.split(dataset, self.splits)
+        except ValueError as error:
+            raise ValueError(f"data set {dataset.name!r} cannot be split: {error}") from error
+        least = int(np.bincount(dataset.y[train], minlength=2).min())
+        if least < (FOLDS if self.tune else 1):
+            raise ValueError(
+                f"data set {dataset.name!r} is too small: its smaller class has {least} rows in the training part"
+                + (f", a {FOLDS}-fold search needs {FOLDS}" if self.tune else "")
+            )
 
 
 def compare(
@@ -198,8 +166,8 @@ def compare(
     *,
     jobs: int = 1,
     curves: bool = False,
-    progress: Callable[[ComparisonRecord], object] | None = None,
-) -> list[ComparisonRecord]:
+    progress: Callable[[Record], object] | None = None,
+) -> list[Record]:
     """Run systems on data sets under identical loops.
 
     Parameters
@@ -219,62 +187,80 @@ def compare(
 
     Returns
     -------
-    list of ComparisonRecord
-        Ordered by data set, split and system.
+    list of Record
+        Ordered by data set, split and system. Their measures are ``accuracy`` and ``log_loss`` (natural logarithm)
+        of the test part, ``fit_seconds`` of the final fit without a grid search, ``predict_seconds``, ``params``,
+        the hyperparameters, and if requested ``curve``, the accuracy after 1, 2, ... rounds, (rounds,).
 
     Raises
     ------
     ValueError, TypeError
         If a system is unknown or lacks a package, a name is given twice, a parameter is out of range, or a
-        data set is too small for the protocol; before any work is done.
+        data set is too small for the protocol, before any work is done; or if a fit fails.
     """
-    protocol = protocol or Protocol()
-    records = []
-    for (record,) in parallel(make_tasks(datasets, systems, protocol, jobs, curves), jobs, ordered=True):
-        records.append(record)
-        if progress is not None:
-            progress(record)
-    return records
+    study = comparison(datasets, systems, protocol or Protocol(), curves, jobs)
+    report = (lambda record: None) if progress is None else progress
+    return measured(study, jobs, finished=lambda task, records: report(records[0]))
 
 
-def make_tasks(
+def comparison(
     datasets: Sequence[NamedDataset],
     systems: Sequence[str],
     protocol: Protocol,
-    jobs: int = 1,
     curves: bool = False,
-) -> list[ComparisonTask]:
-    """All tasks, if they are valid."""
+    jobs: int = 1,
+) -> Study:
+    """The study of a comparison, if it and the number of processes are valid."""
     protocol.validate()
-    require("compare", "jobs", jobs, JOBS)
+    require("compare", "jobs", jobs, Integer(1) | OneOf((-1,)))
     if isinstance(systems, str):
         raise TypeError(f"compare: systems must be a sequence of names, got the text {systems!r}")
-    require_distinct("system", systems)
     for dataset in datasets:
-        check_data(dataset)
-    require_distinct("data set", [dataset.name for dataset in datasets])
-    boosters = {name: create_system(name) for name in systems}
+        check_arrays(dataset)
+    names = [dataset.name for dataset in datasets]
+    for kind, given, choices in (("data set", names, names), ("system", list(systems), SYSTEMS.names())):
+        if not given:
+            raise ValueError(f"compare: at least one {kind} is needed, got none")
+        check_names(kind, given, choices)
+    found = {name: create_system(name) for name in systems}
     for dataset in datasets:
-        check_size(dataset, protocol)
-    return [
-        ComparisonTask(dataset.name, name, split, protocol, dataset, booster, curves)
-        for dataset in datasets
-        for split in range(1, protocol.splits + 1)
-        for name, booster in boosters.items()
-    ]
+        protocol.check_size(dataset)
+    return Study(
+        data={dataset.name: partial(itself, dataset) for dataset in datasets},
+        systems=found,
+        splits=protocol.parts,
+        measures=partial(protocol.measure, curves),
+        columns=MEASURES,
+        n_splits=protocol.splits,
+        points=(float(protocol.rounds),),
+    )
 
 
-def require_distinct(kind: str, names: Sequence[str]) -> None:
-    """Raise a ValueError unless there is at least one name and none occurs twice."""
-    if not names:
-        raise ValueError(f"compare: at least one {kind} is needed, got none")
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"compare: {kind} {twice[0]!r} is given more than once")
+def itself(dataset: NamedDataset) -> NamedDataset:
+    """The data set."""
+    return dataset
+
+
+def measured(
+    study: Study,
+    jobs: int,
+    started: Callable[[Sequence[Task]], object] = lambda tasks: None,
+    finished: Callable[[Task, list[Record]], object] = lambda task, records: None,
+) -> list[Record]:
+    """All records of a study in the order of its tasks; a ValueError that names the task if one fails."""
+
+    def require_success(task: Task, result: list[Record] | Failure) -> None:
+        if isinstance(result, Failure):
+            raise ValueError(str(result))
+        finished(task, result)
+
+    known: dict[Any, Record] = {}
+    study.run(known, jobs, started, require_success)
+    return [known[key] for task in study.order(study, known) for key in task.keys]
 
 
 def create_system(name: str) -> System:
-    """The system of that name; a ValueError if it is unknown or lacks a package."""
+    """The system of that name; a ValueError if it lacks a package."""
     system = SYSTEMS.create(name)
     missing = system.missing()
     if missing:
@@ -285,13 +271,11 @@ def create_system(name: str) -> System:
     return system
 
 
-def check_data(dataset: NamedDataset) -> None:
+def check_arrays(dataset: NamedDataset) -> None:
     """Raise a TypeError or ValueError unless a data set is valid."""
     if not isinstance(dataset, NamedDataset):
         raise TypeError(f"compare: datasets must hold instances of NamedDataset, got {type(dataset).__name__}")
-    X, y, what = dataset.X, dataset.y, f"data set {dataset.name!r}"
-    if not isinstance(X, np.ndarray) or not isinstance(y, np.ndarray):
-        raise TypeError(f"{what}: X and y must be arrays, got {type(X).__name__} and {type(y).__name__}")
+    X, y, what = np.asarray(dataset.X), np.asarray(dataset.y), f"data set {dataset.name!r}"
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not np.isfinite(X).all():
         raise ValueError(f"{what}: X must be finite numbers of shape (n, d), got {X.dtype} of shape {X.shape}")
     if y.shape != (len(X),) or y.dtype.kind not in "biu" or not np.isin(y, (0, 1)).all():
@@ -299,22 +283,7 @@ def check_data(dataset: NamedDataset) -> None:
         raise ValueError(f"{what}: y must be 0 or 1, whole numbers, for each of {len(X)} rows, got {found}")
 
 
-def check_size(dataset: NamedDataset, protocol: Protocol) -> None:
-    """Raise a ValueError that names the data set if it cannot be split as the protocol requires."""
-    try:
-        # The last split has the largest seed.
-        train, _ = protocol.split(dataset, protocol.splits)
-    except ValueError as error:
-        raise ValueError(f"data set {dataset.name!r} cannot be split: {error}") from error
-    least = int(np.bincount(dataset.y[train], minlength=2).min())
-    if least < (FOLDS if protocol.tune else 1):
-        raise ValueError(
-            f"data set {dataset.name!r} is too small: its smaller class has {least} rows in the training part"
-            + (f", a {FOLDS}-fold search needs {FOLDS}" if protocol.tune else "")
-        )
-
-
-def plain_params(model: Any) -> dict[str, Any]:
+def plain_params(model: Any) -> Mapping[str, Any]:
     """The hyperparameters of a classifier, including nested ones, that are numbers or strings."""
     params = model.get_params(deep=True)
     return {name: value for name, value in sorted(params.items()) if is_plain(value)}

@@ -1,4 +1,21 @@
 """The tables and figures of the three papers, measured again beside their published values.
 
-The command ``rffboost reproduce``; its targets are in :data:`rffboost_ext.experiments.reproduce.targets.TARGETS`.
+The command ``rffboost reproduce``; its targets are in :data:`rffboost_ext.experiments.reproduce.TARGETS`.
 """
+
+from .ecml2020_figure1 import EcmlFigure1
+from .ecml2020_figure4 import EcmlFigure4
+from .ecml2020_figure5 import EcmlFigure5
+from .ecml2020_tuned import EcmlFigure2, EcmlFigure3, EcmlTable2
+from .letarte2019 import LetarteFigure1, LetarteFigure3, LetarteTable1
+from .letarte2019_figure2 import LetarteFigure2
+from .target import Target
+from .workshop2019 import WorkshopFigure1, WorkshopFigure2, WorkshopTable2
+
+CLASSES: list[type[Target]] = [
+    *(EcmlTable2, EcmlFigure1, EcmlFigure2, EcmlFigure3, EcmlFigure4, EcmlFigure5),
+    *(WorkshopTable2, WorkshopFigure1, WorkshopFigure2),
+    *(LetarteTable1, LetarteFigure1, LetarteFigure2, LetarteFigure3),
+]
+TARGETS: dict[str, Target] = {kind.name: kind() for kind in CLASSES}
+"""The targets of ``rffboost reproduce``."""

@@ -61,15 +61,16 @@ def reproduce_command(
     TARGET.png and TARGET-values.csv show all values so far. Data come from CSV files in --data-dir, from
     scikit-learn or from OpenML; sets that are not available are listed and skipped.
     """
-    from ..runner import failure_lines
-    from .request import Request, reproduce, require_known
-    from .targets import TARGETS
+    from ..datasets import check_names
+    from ..study import failure_lines
+    from . import TARGETS
+    from .request import Request, reproduce
 
     if target == "list":
         typer.echo("\n".join(f"{name:24}{known.title}" for name, known in TARGETS.items()))
         return 0
     if out is None:
-        require_known(target)
+        check_names("target", [target], [*TARGETS])
         raise ValueError("Missing option '--out': the folder of the results.")
     choice = split_names(datasets), split_names(systems)
     request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, split_numbers(points))
@@ -97,8 +98,3 @@ def split_numbers(values: Sequence[str] | None) -> list[float] | None:
         return None if texts is None else [float(text) for text in texts]
     except ValueError as error:
         raise ValueError(f"--points must be numbers separated by commas, got {','.join(texts or ())!r}") from error
-
-
-def add_to(app: typer.Typer) -> None:
-    """Offer the command in `app`."""
-    app.command("reproduce")(reproduce_command)

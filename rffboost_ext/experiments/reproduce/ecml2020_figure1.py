@@ -12,11 +12,11 @@ import numpy as np
 from ...losses.binary import signed_labels
 from ...terms import Cosines
 from ...utils.typing import Array
+from ..report import markdown
+from ..study import Task
 from .figures import draw_boundary, draw_points, new_figure, plane
-from .markdown import markdown
 from .systems import preset
-from .target import Plan, Target
-from .task import TargetRecord, TargetTask
+from .target import Plan, Target, values
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -42,17 +42,16 @@ class EcmlFigure1(Target):
     sample = Plan(("moons",), ("GBRFF1",), 1, (1, 5, 10))
     downloads = False
 
-    def settings(self, plan: Plan, system: str) -> str:
-        return repr((ROWS, SEED))
+    def settings(self, plan: Plan, system: str) -> object:
+        return ROWS, SEED
 
-    def measure(self, task: TargetTask) -> list[TargetRecord]:
+    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         start = perf_counter()
         fitted = MoonsFit.of(int(max(task.points)))
         X, y = fitted.test
         right = [100.0 * float(np.mean(labels == y)) for labels in fitted.model.staged_predict(X)]
         seconds = (perf_counter() - start) / len(task.points)
-        sizes = ROWS, TEST_ROWS, X.shape[1]
-        return [TargetRecord(*key, task.config, right[int(key[3]) - 1], seconds, *sizes) for key in task.keys]
+        return [values(right[int(x) - 1], seconds, (ROWS, TEST_ROWS, X.shape[1])) for x in task.points]
 
     def lines(self, frame: Any, plan: Plan) -> Any:
         fitted = MoonsFit.of(int(max(plan.points)))

@@ -8,13 +8,14 @@ from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ..records import Key, Record
+from ..study import Study, Task
+from .comparison import curves
 from .ecml2020_tuned import EcmlTable2
 from .figures import draw_curves, new_figure
 from .markdown import curve_table
-from .summary import curves
 from .systems import PRESETS, SLOW, as_published, preset
-from .target import Plan, Target
-from .task import Key, TargetRecord, TargetTask
+from .target import Plan, Target, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,39 +44,42 @@ class EcmlFigure4(Target):
     serial = True
     downloads = False
 
-    def tasks(self, plan: Plan, rows: Mapping[Key, TargetRecord]) -> list[TargetTask]:
+    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
         """The next number of rows of each system that has not exceeded the limit."""
-        found = [
-            self._next(plan, system, split, rows) for split in range(1, plan.splits + 1) for system in plan.systems
+        return [
+            Task(DATA, system, split, (n,))
+            for split in range(1, study.n_splits + 1)
+            for system in study.systems
+            for n in self.next_size(plan, study, known, system, split)
         ]
-        return [task for task in found if task is not None]
 
-    def _next(self, plan: Plan, system: str, split: int, rows: Mapping[Key, TargetRecord]) -> TargetTask | None:
-        config = self.config(plan, system)
-        for n in plan.points:
-            row = rows.get((DATA, system, split, n))
-            if row is None or row.config != config:
-                return self.task(plan, DATA, system, split, (n,))
-            if row.score > plan.time_limit:
-                return None
-        return None
+    def next_size(
+        self, plan: Plan, study: Study, known: Mapping[Key, Record], system: str, split: int
+    ) -> tuple[float, ...]:
+        """The first number of rows that has not been measured, if any is needed."""
+        for n in study.points:
+            record = known.get((DATA, system, split, n))
+            if record is None or not study.is_current(record):
+                return (n,)
+            if record["score"] > plan.time_limit:
+                return ()
+        return ()
 
-    def settings(self, plan: Plan, system: str) -> str:
-        return repr((plan.size, system))
+    def settings(self, plan: Plan, system: str) -> object:
+        return plan.size, system
 
-    def measure(self, task: TargetTask) -> list[TargetRecord]:
+    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         from sklearn.datasets import make_classification
 
         n = int(task.points[0])
         X, y = make_classification(n, random_state=1)
-        size = self.plan(task.quick).size
         # Warm up imports and compilation.
         model_of(task.system, 2).fit(X[:SMALLEST], y[:SMALLEST]).predict(X[:1])
-        model = model_of(task.system, size)
+        model = model_of(task.system, plan.size)
         start = perf_counter()
         model.fit(X, y).predict(X)
         seconds = perf_counter() - start
-        return [TargetRecord(*task.keys[0], task.config, seconds, seconds, n, n, X.shape[1])]
+        return [values(seconds, seconds, (n, n, X.shape[1]))]
 
     def curves(self, frame: Any, plan: Plan) -> Any:
         """Seconds by n and system."""

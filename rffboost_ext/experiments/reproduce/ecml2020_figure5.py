@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...utils.typing import Array
+from ..records import Key, Record
+from ..study import Study, Task
+from .comparison import along, curves
 from .figures import draw_boundary, draw_curves, new_figure
-from .grid_search import Candidate, DataSplit
+from .grid_search import DataSplit
 from .markdown import curve_table
 from .splits import CrossValidated
-from .summary import along, curves
 from .target import Plan, TunedTarget
-from .task import TargetTask
 from .toys import TOYS
 
 if TYPE_CHECKING:
@@ -43,27 +45,35 @@ class EcmlFigure5(TunedTarget):
     sample = Plan(tuple(TOYS), ORDER, 1, (50.0, 200.0, 500.0), size=100)
     downloads = False
 
-    def tasks(self, plan: Plan, rows: Any) -> list[TargetTask]:
+    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+        """One task for each number of examples."""
         return [
-            self.task(plan, dataset, system, split, (n,))
-            for split in range(1, plan.splits + 1)
-            for n in plan.points
-            for dataset in plan.datasets
-            for system in plan.systems
+            Task(dataset, system, split, (n,))
+            for split in range(1, study.n_splits + 1)
+            for n in study.points
+            for dataset in study.data
+            for system in study.systems
         ]
 
     def size(self, plan: Plan, system: str, x: float) -> float:
         return plan.size
 
-    def settings(self, plan: Plan, system: str) -> str:
-        return f"{plan.size} {super().settings(plan, system)}"
+    def settings(self, plan: Plan, system: str) -> object:
+        return plan.size, super().settings(plan, system)
 
-    def parts(self, task: TargetTask) -> DataSplit:
-        return self._parts(task.dataset, int(task.points[0]), task.split)
+    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
+        return partial(str, dataset)
 
-    def _parts(self, dataset: str, n: int, index: int) -> DataSplit:
+    def parts(self, data: Any, index: int) -> Any:
+        return partial(self.draw_parts, data, index)
+
+    def draw_parts(self, dataset: str, index: int, n: float) -> DataSplit:
+        """The parts of a draw of n examples."""
         rng = np.random.RandomState(index)
-        return self.splitter.of(*TOYS[dataset](n, rng), rng)
+        return self.splitter.of(*TOYS[dataset](int(n), rng), rng)
+
+    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
+        return super().measure(plan, system, parts(task.points[0]), task)
 
     def curves(self, frame: Any, dataset: str) -> Any:
         """Mean accuracy by training size on one toy, of the sizes that both systems have."""
@@ -103,9 +113,8 @@ class EcmlFigure5(TunedTarget):
 
     def _draw_boundary(self, axes: Any, row: Any, plan: Plan) -> None:
         """The boundary of a fit with the hyperparameters that a row was measured with."""
-        parts = self._parts(row["dataset"], int(row["x"]), int(row["split"]))
-        chosen: Candidate = json.loads(row["chosen"])
-        model = self.path(plan, row["system"], 0.0).make(plan.size).set_params(**chosen).fit(*parts.train)
+        parts = self.draw_parts(row["dataset"], int(row["split"]), row["x"])
+        model = self.path(plan, row["system"], 0.0).make(plan.size).set_params(**row["chosen"]).fit(*parts.train)
         draw_boundary(axes, lambda X: centred(model, X), *parts.train)
         axes.set_title(f"{row['system']}, n = {row['x']:g}: {row['score']:.1f} %", fontsize=9)
 

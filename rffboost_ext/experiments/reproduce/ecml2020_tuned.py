@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from .comparison import PublishedComparison, complete_sets, published
 from .figures import new_figure
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table, far_lines
 from .splits import CrossValidated
-from .summary import PublishedComparison, complete_sets, published
 from .systems import SLOW, system_path
 from .target import CurveTarget, Plan, TableTarget
 

@@ -12,8 +12,8 @@ import numpy as np
 from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
 from ..compare.plots import COLOURS, MARKERS
-from .markdown import signed
-from .summary import FAR, PublishedComparison
+from ..report import signed
+from .comparison import FAR, PublishedComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +65,7 @@ def draw_comparison(comparison: PublishedComparison, title: str) -> Figure:
     limit = reach(comparison)
     panels[0].set_xlim(-limit, limit)
     figure.suptitle(title, fontsize=10)
-    figure.supxlabel(fill(caption(comparison), int(LETTERS * width)), fontsize=9)
+    figure.supxlabel(fill(figure_caption(comparison), int(LETTERS * width)), fontsize=9)
     return figure
 
 
@@ -86,7 +86,7 @@ def draw_panel(axes: Any, comparison: PublishedComparison, system: str, index: i
         elinewidth=1,
         **style(index),
     )
-    overall = comparison.overall.loc[system, "difference"]
+    overall = comparison.means.loc[system, "difference"]
     axes.set_title(system if np.isnan(overall) else f"{system}\nmean {signed(overall, 2)}", fontsize=9)
     axes.tick_params(axis="both", length=0, labelsize=8)
     style_axes(axes, "x")
@@ -101,7 +101,7 @@ def reach(comparison: PublishedComparison) -> float:
     return 1.08 * float(max(away, band))
 
 
-def caption(comparison: PublishedComparison) -> str:
+def figure_caption(comparison: PublishedComparison) -> str:
     """What the panels show."""
     text = "measured mean less published mean, in points; bars: standard error over splits"
     if comparison.spread.notna().any(axis=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
@@ -18,7 +20,7 @@ from ...utils.typing import Array
 from ..baselines.feature_map import MappedSVM
 from ..baselines.hyperparameter_grids import Grid
 from ..baselines.landmarks import PBLandmarks
-from ..compare.report import DIGITS
+from ..summary import DIGITS
 
 Arrays = tuple[Array, Array]
 Candidate = dict[str, Any]
@@ -212,11 +214,14 @@ def tune(path: SystemPath, parts: DataSplit, sizes: Sizes, grid: Grid) -> tuple[
     from sklearn.model_selection import ParameterGrid
 
     candidates: list[Candidate] = list(ParameterGrid(grid))
-    best = best_candidates(path, parts, sizes, candidates)
     accuracy = np.empty(len(sizes))
-    for index in np.unique(best):
-        part = [size for size, chosen in zip(sizes, best, strict=True) if chosen == index]
-        accuracy[best == index] = path.scores([candidates[index]], parts.train, parts.test, part)[0]
+    with warnings.catch_warnings():
+        # The papers' solvers stop after a fixed number of iterations.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = best_candidates(path, parts, sizes, candidates)
+        for index in np.unique(best):
+            part = [size for size, chosen in zip(sizes, best, strict=True) if chosen == index]
+            accuracy[best == index] = path.scores([candidates[index]], parts.train, parts.test, part)[0]
     return accuracy, [candidates[index] for index in best]
 
 

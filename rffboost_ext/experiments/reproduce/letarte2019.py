@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..baselines.hyperparameter_grids import LETARTE_2019, LETARTE_D, LETARTE_SHARES, Grid
+from ..records import Key, Record
+from ..report import signed
+from ..study import Study, Task
+from .comparison import PublishedComparison, along, curves, published
 from .figures import draw_curves, new_figure, set_log_scale
 from .grid_search import Kernelled, Landmarked, Mapped, Redrawn, Resampled, SystemPath
-from .markdown import curve_table, signed
+from .markdown import curve_table
 from .splits import Validated
-from .summary import PublishedComparison, along, curves, published
 from .systems import as_published
 from .target import Plan, TableTarget, TunedTarget
-from .task import Key, TargetRecord, TargetTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,25 +79,24 @@ class LetarteTarget(TunedTarget):
     def points(self, plan: Plan, system: str) -> tuple[float, ...]:
         return (1.0,) if system == SVM else plan.points
 
-    def tasks(self, plan: Plan, rows: Mapping[Key, TargetRecord]) -> list[TargetTask]:
-        """The SVMs, and where those are done the rest."""
+    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+        """The SVMs, and the rest of the splits whose SVM is done."""
         found = []
-        for dataset in plan.datasets:
-            config = self.config(plan, SVM, dataset)
-            for split in range(1, plan.splits + 1):
-                row = rows.get((dataset, SVM, split, 1.0))
-                if row is None or row.config != config:
-                    found.append(self.task(plan, dataset, SVM, split, (1.0,)))
+        for dataset in study.data:
+            for split in range(1, study.n_splits + 1):
+                svm = known.get((dataset, SVM, split, 1.0))
+                if svm is not None and svm.config == self.config(plan, SVM, dataset):
+                    found += self.others(study, dataset, split, svm["chosen"]["gamma"])
                 else:
-                    found += self.others(plan, dataset, split, json.loads(row.chosen)["gamma"])
+                    found.append(Task(dataset, SVM, split, (1.0,)))
         return found
 
-    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[TargetTask]:
+    def others(self, study: Study, dataset: str, split: int, gamma: float) -> list[Task]:
         """The tasks of a split whose gamma is known: one per size, since shares do not nest."""
         return [
-            self.task(plan, dataset, system, split, (x,), gamma)
-            for x in plan.points
-            for system in plan.systems
+            Task(dataset, system, split, (x,), gamma)
+            for x in study.points
+            for system in study.systems
             if system != SVM
         ]
 
@@ -244,9 +244,9 @@ class LetarteFigure3(LetarteFigure1):
     sample = Plan(("breast",), tuple(variants), 1, (1.0, 5.0, 20.0, 50.0, 100.0))
     label = "frequencies D"
 
-    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[TargetTask]:
+    def others(self, study: Study, dataset: str, split: int, gamma: float) -> list[Task]:
         """One task per system: one pass over the data serves all D."""
-        return [self.task(plan, dataset, s, split, plan.points, gamma) for s in plan.systems if s != SVM]
+        return [Task(dataset, s, split, study.points, gamma) for s in study.systems if s != SVM]
 
     def draw_set(self, axes: Any, rows: Any, dataset: str, plan: Plan) -> None:
         super().draw_set(axes, rows, dataset, plan)

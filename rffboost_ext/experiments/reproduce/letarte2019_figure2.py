@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...utils.typing import Array
+from ..report import markdown
+from ..study import Task
 from .figures import draw_boundary, new_figure
-from .markdown import markdown
-from .target import Plan, Target
-from .task import TargetRecord, TargetTask
+from .target import Plan, Target, values
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -36,17 +36,15 @@ class LetarteFigure2(Target):
     full = sample = Plan(("moons",), ("RBF", "PB"), 1, (4.0,))
     downloads = False
 
-    def settings(self, plan: Plan, system: str) -> str:
-        return repr((ROWS, SEED, GAMMA, BETA, K, system))
+    def settings(self, plan: Plan, system: str) -> object:
+        return ROWS, SEED, GAMMA, BETA, K, system
 
-    def measure(self, task: TargetTask) -> list[TargetRecord]:
+    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         start = perf_counter()
-        model, X, _ = fitted(task.system)
+        model, X, _ = fit_on_moons(task.system)
         X_test, y_test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
         score = 100.0 * float(np.mean(model.predict(X_test) == y_test))
-        return [
-            TargetRecord(*task.keys[0], task.config, score, perf_counter() - start, len(X), TEST_ROWS, X.shape[1])
-        ]
+        return [values(score, perf_counter() - start, (len(X), TEST_ROWS, X.shape[1]))]
 
     def lines(self, frame: Any, plan: Plan) -> Any:
         table = frame[["system", "x", "score"]]
@@ -66,7 +64,7 @@ class LetarteFigure2(Target):
         return figure
 
 
-def fitted(system: str) -> tuple[Any, Array, Array]:
+def fit_on_moons(system: str) -> tuple[Any, Array, Array]:
     """The classifier of four landmarks and its training rows."""
     from ..baselines.methods import pbrff, rbf_landmarks_svm
 
@@ -79,7 +77,7 @@ def fitted(system: str) -> tuple[Any, Array, Array]:
 
 def draw_system(axes: Any, system: str, score: float) -> None:
     """A row of panels: the similarity to each landmark, and the boundary."""
-    model, X, y = fitted(system)
+    model, X, y = fit_on_moons(system)
     mapping = model.mapping_
     for index, (panel, landmark) in enumerate(zip(axes, mapping.landmarks_, strict=False)):
         draw_boundary(panel, lambda Z, i=index: mapping.transform(Z)[:, i], X, y)

@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import os
-import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from .summary import FAR, PublishedComparison, complete_sets
-
-NONE = "-"
-PACKAGES = ("rffboost-ext", "numpy", "scipy", "numba", "scikit-learn", "xgboost", "lightgbm")
-MINUS = str.maketrans("-", "\u2212")
-
-
-def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*header, box=box.MARKDOWN)
-    for line in lines:
-        table.add_row(*line)
-    out = io.StringIO()
-    Console(file=out, width=1_000, markup=False).print(table)
-    return "\n".join(text.rstrip() for text in out.getvalue().strip().splitlines()) + "\n"
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign; 0 has none."""
-    text = f"{value:+.{digits}f}"
-    return text[1:] if float(text) == 0.0 else text.translate(MINUS)
+from ..report import NONE, markdown, signed
+from .comparison import FAR, PublishedComparison, complete_sets
 
 
 def with_reference(value: float, reference: float, digits: int = 2, std: float = float("nan")) -> str:
@@ -71,7 +43,7 @@ def span(counts: Any) -> str:
 
 def footer(comparison: PublishedComparison) -> list[list[str]]:
     """Means over data sets and average ranks, measured and published."""
-    overall = comparison.overall
+    overall = comparison.means
     lines = []
     splits = [span(counts) for _, counts in comparison.splits.items()]
     if len(set(splits)) > 1:
@@ -121,21 +93,3 @@ def averaging_line(frame: Any) -> str:
     named = ", ".join(f"{name} ({count})" for name, count in splits.items())
     sets = "data set" if len(splits) == 1 else "data sets"
     return f"Mean over {len(splits)} {sets}, each the mean of its splits (their number in brackets): {named}."
-
-
-def environment(jobs: int) -> str:
-    """Versions, processor and processes as a line of text."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    cores = os.cpu_count()
-    return (
-        f"Python {platform.python_version()}, {versions}; {processor()}, {cores} cores; one thread per fit, "
-        f"processes: {jobs}."
-    )
-
-
-def processor() -> str:
-    """The processor's name."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())

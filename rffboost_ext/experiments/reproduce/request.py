@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
-from ..compare.datasets import choices_text
+from ..datasets import check_names
+from ..machine import environment
 from ..outputs import check_folder, write_files
-from ..records import Records
-from ..runner import Failure, failure_lines, run_all
-from .data import unavailable_datasets
+from ..papers_data import unavailable_datasets
+from ..records import Key, Record, Records, as_frame
+from ..study import Failure, failure_lines
+from . import TARGETS
 from .figures import as_png, placeholder
-from .markdown import environment
-from .summary import as_frame
-from .target import DATA, Plan, Target
-from .targets import TARGETS
-from .task import Key, TargetRecord
+from .target import COLUMNS, Plan, Target
 
 NEEDED = ("matplotlib", "lightgbm")
 
@@ -46,7 +43,7 @@ class Request:
 
     def validate(self) -> None:
         """Raise a ValueError or TypeError that names the invalid option."""
-        require_known(self.target)
+        check_names("target", [self.target], [*TARGETS])
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
         require("reproduce", "jobs", self.jobs, Integer(1))
         require("reproduce", "time_limit", self.time_limit, POSITIVE | OPTIONAL)
@@ -54,9 +51,11 @@ class Request:
         if self.time_limit is not None and not target.serial:
             timed = ", ".join(name for name, other in TARGETS.items() if other.serial)
             raise ValueError(f"time_limit is for targets that measure times, {timed}; got it for {self.target}")
-        check_known("data set", self.datasets, target.full.datasets)
-        check_known("system", self.systems, target.full.systems)
-        check_known("point", self.points, target.plan(self.quick).points)
+        check_names("data set", self.datasets or (), target.full.datasets)
+        check_names("system", self.systems or (), target.full.systems)
+        check_names(
+            "point", *([f"{x:g}" for x in xs or ()] for xs in (self.points, target.plan(self.quick).points))
+        )
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
         check_folder("out", self.out)
@@ -70,26 +69,27 @@ class Request:
         """The plan of the whole page."""
         plan = TARGETS[self.target].plan(self.quick)
         folder = None if self.data_dir is None else self.data_dir.resolve()
-        limit = plan.time_limit if self.time_limit is None else self.time_limit
         datasets = tuple(dict.fromkeys((*plan.datasets, *(self.datasets or ()))))
-        return replace(plan, datasets=datasets, data_dir=folder, time_limit=limit)
+        return replace(plan, datasets=datasets, data_dir=folder, time_limit=self.time_limit or plan.time_limit)
 
     def plan(self) -> Plan:
         """The plan of this run."""
         whole = self.whole()
-        systems = tuple(name for name in whole.systems if self.systems is None or name in self.systems)
-        datasets = tuple(self.datasets or TARGETS[self.target].plan(self.quick).datasets)
-        points = tuple(x for x in whole.points if self.points is None or x in self.points)
-        splits = self.splits or whole.splits
-        return replace(whole, datasets=datasets, systems=systems, splits=splits, points=points)
+        return replace(
+            whole,
+            systems=tuple(name for name in whole.systems if name in (self.systems or whole.systems)),
+            datasets=tuple(self.datasets or TARGETS[self.target].plan(self.quick).datasets),
+            points=tuple(x for x in whole.points if x in (self.points or whole.points)),
+            splits=self.splits or whole.splits,
+        )
 
     def file(self, ending: str) -> Path:
         """One of the files of the target."""
         return self.out / f"{self.target}{'-quick' if self.quick else ''}{ending}"
 
-    def records(self) -> Records[TargetRecord]:
+    def records(self) -> Records:
         """The file of its records."""
-        return Records(self.file(".csv"), TargetRecord)
+        return Records(self.file(".csv"), COLUMNS)
 
     @property
     def command(self) -> str:
@@ -105,21 +105,6 @@ class Request:
         given = [f"{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
         flags = ["--data-dir DIR"] * (self.data_dir is not None) + ["--quick"] * self.quick
         return " ".join(["rffboost reproduce", self.target, *given, *flags, "--out DIR"])
-
-
-def check_known(kind: str, given: Sequence[object] | None, choices: Sequence[object]) -> None:
-    """Raise a ValueError that lists the choices unless all given values are among them, without repetition."""
-    texts, known = ([as_text(value) for value in values or ()] for values in (given, choices))
-    for text in texts:
-        if text not in known:
-            raise ValueError(f"unknown {kind} {choices_text(repr(text), text, known)}")
-        if texts.count(text) > 1:
-            raise ValueError(f"{kind} {text!r} is given more than once")
-
-
-def as_text(value: object) -> str:
-    """A name or a number as text."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[str, list[Failure]]:
@@ -159,15 +144,14 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
     file = request.records()
     if file.repair():
         say(f"{file.path}: the last line was incomplete and is dropped")
-    records = shared_records(request, target) | file.read()
     jobs = 1 if target.serial else request.jobs
-    failures = run_all(lambda known: target.tasks(plan, known), records, file, jobs)
-    return write_page(request, target, records.values(), skipped, failures), failures
+    run = target.study(plan).resume(file, jobs, shared_records(request, target))
+    return write_page(request, target, run.records.values(), skipped, run.failures), run.failures
 
 
-def shared_records(request: Request, target: Target) -> dict[Key, TargetRecord]:
+def shared_records(request: Request, target: Target) -> dict[Key, Record]:
     """Records of other targets in the same folder that this target shares."""
-    rows: dict[Key, TargetRecord] = {}
+    rows: dict[Key, Record] = {}
     points = {name: target.points(request.whole(), name) for name in target.borrowed}
     for name in target.borrows:
         found = replace(request, target=name).records().read().values()
@@ -178,13 +162,23 @@ def shared_records(request: Request, target: Target) -> dict[Key, TargetRecord]:
 def write_page(
     request: Request,
     target: Target,
-    records: Iterable[TargetRecord],
+    records: Iterable[Record],
     skipped: Mapping[str, str],
     failures: Sequence[Failure],
 ) -> str:
     """Write page, figure and values of all records so far, and return the page."""
     whole = request.whole()
-    current = current_records(records, target, whole, request.plan().datasets)
+    study, asked = target.study(whole), request.plan().datasets
+
+    def counts(record: Record) -> bool:
+        if record.system not in study.systems:
+            return False
+        # Data sets outside the request whose file is not available now count with any file.
+        expected = study.config(record.system, record.dataset)
+        any_file = record.dataset not in asked and record.config.startswith(expected)
+        return any_file or record.config == expected
+
+    current = [record for record in records if counts(record)]
     if not current:
         raise ValueError("nothing could be measured: " + "; ".join(failure_lines(failures)))
     frame = as_frame(current)
@@ -198,25 +192,6 @@ def write_page(
     contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
     write_files({request.file(ending): content for ending, content in contents.items()})
     return page
-
-
-def current_records(
-    records: Iterable[TargetRecord], target: Target, whole: Plan, asked: Collection[str]
-) -> list[TargetRecord]:
-    """The records of the present settings and data files.
-
-    Data sets outside the request whose file is not available now count with any file.
-    """
-    config = cache(partial(target.config, whole))
-
-    def is_current(record: TargetRecord) -> bool:
-        if record.system not in whole.systems:
-            return False
-        expected = config(record.system, record.dataset)
-        any_file = record.dataset not in asked and DATA not in expected
-        return (record.config.partition(DATA)[0] if any_file else record.config) == expected
-
-    return [record for record in records if is_current(record)]
 
 
 def render_page(
@@ -242,9 +217,3 @@ def render_page(
         f"Seconds in all: {frame['seconds'].sum():,.0f}.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def require_known(target: str) -> None:
-    """Raise a ValueError that lists the choices unless there is such a target."""
-    if target not in TARGETS:
-        raise ValueError(f"unknown target {choices_text(repr(target), target, list(TARGETS))}")

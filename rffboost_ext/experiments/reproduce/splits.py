@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...utils.typing import Array
-from ..compare.datasets import NamedDataset
+from ..datasets import NamedDataset
 from .grid_search import Arrays, DataSplit
 
 PUBLISHED_SEED = 42

@@ -1,43 +1,42 @@
-"""Targets: tables and figures of a paper, with the measurements that they need and their display."""
+"""Targets: tables and figures of a paper, with the study that they show and their display."""
 
 from __future__ import annotations
 
-import json
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib.metadata import version
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..baselines.hyperparameter_grids import Grid
-from .data import SOURCES, fingerprint, load
+from ..compare.protocol import plain_params
+from ..papers_data import file_of, load_published
+from ..records import Key, Record
+from ..study import Study, Task, digest, every_task
+from .comparison import PublishedComparison, along, complete_sets, curves, incomplete
 from .figures import draw_comparison, draw_curves, new_figure, set_log_scale
 from .grid_search import DataSplit, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
 from .splits import Splitter
-from .summary import PublishedComparison, along, complete_sets, curves, incomplete
 from .systems import system_path
-from .task import Key, TargetRecord, TargetTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-DATA = " data "
-"""Separator of the digests of settings and of a file in a configuration."""
+COLUMNS = ("score", "seconds", "n_train", "n_test", "n_features", "chosen")
+"""Accuracy or error of the test part in percent, or seconds; the time of the measurement, including the search for
+hyperparameters; sizes; the hyperparameters that the search selected."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """How much of a target is measured.
 
-    `splits` are random splits or draws of generated data, `points` positions
-    along the horizontal axis, `size` the number of rounds or landmarks, `time_limit` seconds after which a system
-    is stopped.
+    `splits` are random splits or draws of generated data, `points` positions along the horizontal axis, `size` the
+    number of rounds or landmarks, `time_limit` seconds after which a system is stopped.
     """
 
     datasets: tuple[str, ...]
@@ -74,43 +73,55 @@ class Target(ABC):
         """The full or the quick plan."""
         return replace(self.sample, quick=True) if quick else self.full
 
-    def tasks(self, plan: Plan, rows: Mapping[Key, TargetRecord]) -> list[TargetTask]:
-        """All tasks that are possible with the records so far, including those that are done."""
-        return [
-            self.task(plan, dataset, system, split, self.points(plan, system))
-            for dataset in plan.datasets
-            for split in range(1, plan.splits + 1)
-            for system in plan.systems
-        ]
-
-    def task(
-        self, plan: Plan, dataset: str, system: str, split: int, points: Sequence[float], gamma: float = 0.0
-    ) -> TargetTask:
-        """One task."""
-        config = self.config(plan, system, dataset)
-        cost = float(SOURCES[dataset].n) if dataset in SOURCES else float(points[0])
-        return TargetTask(
-            dataset, system, split, tuple(points), self, plan.quick, plan.data_dir, gamma, config=config, cost=cost
+    def study(self, plan: Plan) -> Study:
+        """What is measured by a plan."""
+        # Sizes do not depend on the points that a run is restricted to.
+        whole = self.plan(plan.quick)
+        return Study(
+            data={name: self.loader(plan, name) for name in plan.datasets},
+            systems={name: partial(self.path, whole, name) for name in plan.systems},
+            splits=self.parts,
+            measures=partial(self.measure, whole),
+            columns=COLUMNS,
+            n_splits=plan.splits,
+            points=plan.points,
+            config=cache(partial(self.config, plan)),
+            order=partial(self.order, plan),
         )
+
+    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+        """The tasks that are possible with the records known so far."""
+        return every_task(study, known)
 
     def points(self, plan: Plan, system: str) -> tuple[float, ...]:
         """The x of a system."""
         return plan.points
 
     def config(self, plan: Plan, system: str, dataset: str = "") -> str:
-        """The configuration that records must have: version and digests of the settings and of the data file."""
-        digest = zlib.crc32(self.settings(plan, system).encode())
-        made = f"rffboost-ext {version('rffboost-ext')} {digest:08x}"
-        content = fingerprint(dataset, plan.data_dir)
-        return f"{made}{DATA}{content}" if content else made
+        """The configuration that records must have: version, and digests of the settings and of the data file."""
+        path = file_of(dataset, plan.data_dir)
+        content = f" {checksum(path, path.stat().st_mtime_ns)}" if path else ""
+        return digest(self.settings(plan, system)) + content
+
+    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
+        """The function that loads a data set."""
+        return partial(str, dataset)
+
+    def parts(self, data: Any, index: int) -> Any:
+        """The parts of split `index`, from 1."""
+        return data, index
+
+    def path(self, plan: Plan, system: str, gamma: float) -> Any:
+        """A system as `measure` takes it; `gamma` is the kernel parameter of an earlier record, if any."""
+        return system
 
     @abstractmethod
-    def settings(self, plan: Plan, system: str) -> str:
+    def settings(self, plan: Plan, system: str) -> object:
         """The settings that the values depend on, besides data, system, split and x."""
 
     @abstractmethod
-    def measure(self, task: TargetTask) -> list[TargetRecord]:
-        """Measure a task; the records, one for each of its points."""
+    def measure(self, plan: Plan, system: Callable[[Any], Any], parts: Any, task: Task) -> list[dict[str, Any]]:
+        """Measure a task; the values for each of its points."""
 
     @abstractmethod
     def lines(self, frame: Any, plan: Plan) -> Any:
@@ -129,6 +140,17 @@ class Target(ABC):
         return ""
 
 
+def values(score: float, seconds: float, sizes: tuple[int, int, int], chosen: Any = None) -> dict[str, Any]:
+    """The values of a record."""
+    return dict(zip(COLUMNS, (float(score), seconds, *sizes, chosen or {}), strict=True))
+
+
+@lru_cache(maxsize=64)
+def checksum(path: Path, changed: int) -> str:
+    """Checksum of a file, cached until its time changes."""
+    return f"{zlib.crc32(path.read_bytes()):08x}"
+
+
 class TunedTarget(Target):
     """A target with a grid search on each split."""
 
@@ -137,6 +159,12 @@ class TunedTarget(Target):
     splitter: ClassVar[Splitter]
     error: ClassVar[bool] = False
     """Whether scores are test errors, not accuracies."""
+
+    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
+        return partial(load_published, dataset, plan.data_dir)
+
+    def parts(self, data: Any, index: int) -> Any:
+        return self.splitter.parts(data, index)
 
     def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
         """A system as a function of its size."""
@@ -155,28 +183,20 @@ class TunedTarget(Target):
         """The largest size of a system in the target."""
         return max(self.size(plan, system, x) for x in plan.points)
 
-    def settings(self, plan: Plan, system: str) -> str:
+    def settings(self, plan: Plan, system: str) -> object:
         path = self.path(plan, system, 1.0)
-        params = path.make(2).get_params()
-        made = [(name, by_name(params[name])) for name in sorted(params)]
-        return repr((made, self.grid(plan, path, 1), self.splitter))
+        return plain_params(path.make(2)), self.grid(plan, path, 1), self.splitter
 
-    def parts(self, task: TargetTask) -> DataSplit:
-        """The data of a task."""
-        return split(self.splitter, task.dataset, task.data_dir, task.split)
-
-    def measure(self, task: TargetTask) -> list[TargetRecord]:
-        plan, parts = self.plan(task.quick), self.parts(task)
-        path = self.path(plan, task.system, task.gamma)
+    def measure(
+        self, plan: Plan, system: Callable[[Any], Any], parts: DataSplit, task: Task
+    ) -> list[dict[str, Any]]:
+        path = system(task.choice)
         start = perf_counter()
         sizes = [self.size(plan, task.system, x) for x in task.points]
         accuracy, chosen = tune(path, parts, sizes, self.grid(plan, path, parts.sizes[2]))
         seconds = (perf_counter() - start) / len(task.points)
         score = 100.0 * (1.0 - accuracy if self.error else accuracy)
-        return [
-            TargetRecord(*key, task.config, float(value), seconds, *parts.sizes, json.dumps(choice))
-            for key, value, choice in zip(task.keys, score, chosen, strict=True)
-        ]
+        return [values(one, seconds, parts.sizes, choice) for one, choice in zip(score, chosen, strict=True)]
 
 
 class TableTarget(TunedTarget):
@@ -194,7 +214,7 @@ class TableTarget(TunedTarget):
         return ""
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        return self.comparison(frame, plan).lines()
+        return self.comparison(frame, plan).rows()
 
     def tables(self, frame: Any, plan: Plan) -> str:
         comparison = self.comparison(frame, plan)
@@ -240,16 +260,3 @@ class CurveTarget(TunedTarget):
         axes.set_title(f"Mean of {count} data sets", fontsize=10)
         axes.legend(frameon=False)
         return figure
-
-
-def by_name(value: Any) -> Any:
-    """A parameter whose ``repr`` is the same in every process: functions in a tuple by their names."""
-    if not isinstance(value, tuple):
-        return value
-    return tuple(getattr(item, "__qualname__", item) if callable(item) else item for item in value)
-
-
-@lru_cache(maxsize=2)
-def split(splitter: Splitter, dataset: str, data_dir: Path | None, index: int) -> DataSplit:
-    """The data of a split, cached for all systems."""
-    return splitter.parts(load(dataset, data_dir), index)

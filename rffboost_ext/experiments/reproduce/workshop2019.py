@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..report import markdown, signed
+from .comparison import PublishedComparison, complete_sets, published
 from .figures import draw_curves, new_figure, set_log_scale
 from .grid_search import SystemPath
-from .markdown import averaging_line, curve_table, markdown, signed
+from .markdown import averaging_line, curve_table
 from .splits import CrossValidated
-from .summary import PublishedComparison, complete_sets, published
 from .systems import SLOW, system_path
 from .target import CurveTarget, Plan, TableTarget, TunedTarget
 

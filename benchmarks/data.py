@@ -1,4 +1,4 @@
-"""The data sets of the accuracy benchmark: CSV files, and what scikit-learn ships or generates."""
+"""Data sets of the benchmarks: CSV files, and what scikit-learn ships or generates."""
 
 from __future__ import annotations
 
@@ -6,53 +6,43 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn import datasets
+from sklearn.model_selection import train_test_split
 
-from rffboost_ext.experiments.compare.datasets import (
-    SHIPPED,
-    choices_text,
-    features,
-    find_file,
-    read_features_target,
-)
+from rffboost_ext.experiments.datasets import SHIPPED, find_file, numeric_features, read_features_target
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]
-Load = Callable[[Path | None], Arrays]
-TEST_SIZE = 0.3
+Parts = tuple[Any, Array, Any, Array]
 TARGET = "target"
 
 
 @dataclass(frozen=True)
-class AccuracyDataset:
-    """One data set as the systems meet it.
+class TaskData:
+    """A data set: features (n, d), and classes counted from 0 or targets (n,).
 
-    Attributes
-    ----------
-    name, task : str
-        Its name and "binary", "multiclass" or "regression".
-    X, y : ndarray of shape (n, d) and (n,)
-        Features as they come, and classes counted from 0 or targets.
+    `task` is "binary", "multiclass" or "regression".
     """
 
-    name: str
     task: str
-    X: Array
+    X: Any
     y: Array
 
-    def split(self, index: int) -> tuple[Array, Array]:
-        """Training and test rows of split `index`, from 1: 70/30, stratified by class, random state `index`."""
-        from sklearn.model_selection import train_test_split
-
+    def split(self, test_size: float, seed: int) -> Parts:
+        """Features and targets of the training and of the test part, stratified by class."""
         classes = None if self.task == "regression" else self.y
         rows = np.arange(len(self.y))
-        return train_test_split(rows, test_size=TEST_SIZE, stratify=classes, random_state=index)
+        train, test = train_test_split(rows, test_size=test_size, stratify=classes, random_state=seed)
+        X = self.X if isinstance(self.X, np.ndarray) else self.X.iloc
+        return X[train], self.y[train], X[test], self.y[test]
 
 
 @dataclass(frozen=True)
-class AccuracySource:
+class Source:
     """Where a data set comes from.
 
     Attributes
@@ -68,67 +58,67 @@ class AccuracySource:
     """
 
     task: str
-    load: Load
+    load: Callable[[Path | None], Arrays]
     rows: int | None = None
     stem: str | None = None
 
     def missing(self, data_dir: Path | None) -> str:
-        """Why it cannot be had; nothing if it can."""
-        if self.stem is None or self.stem in SHIPPED or find_file(self.stem, data_dir) is not None:
-            return ""
-        where = "and no folder of data is given" if data_dir is None else f"not found in {str(data_dir)!r}"
-        return f"it is in {self.stem}.csv or {self.stem}.csv.gz, {where}"
+        """Why it is not available; empty if it is."""
+        return "" if self.stem is None or self.stem in SHIPPED else missing_file(self.stem, data_dir)
 
-    def problem(self, name: str, data_dir: Path | None) -> AccuracyDataset:
-        """The data set, of at most so many rows."""
+    def read(self, name: str, data_dir: Path | None) -> TaskData:
+        """The data set."""
         X, y = self.load(data_dir)
         if self.rows is not None and self.rows < len(y):
             kept = np.random.RandomState(0).choice(len(y), self.rows, replace=False)
             X, y = X[kept], y[kept]
         if self.task == "regression":
-            return AccuracyDataset(name, self.task, X, y.astype(np.float64))
+            return TaskData(self.task, X, y.astype(np.float64))
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2 or (self.task == "binary" and len(classes) > 2):
             raise ValueError(f"data set {name!r} must be {self.task}, got {len(classes)} classes")
-        return AccuracyDataset(name, self.task, X, codes)
+        return TaskData(self.task, X, codes)
+
+
+def missing_file(stem: str, data_dir: Path | None) -> str:
+    """Why a CSV file is not available; empty if it is."""
+    if find_file(stem, data_dir) is not None:
+        return ""
+    where = "and no folder of data is given" if data_dir is None else f"not found in {str(data_dir)!r}"
+    return f"it is in {stem}.csv or {stem}.csv.gz, {where}"
 
 
 def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> Arrays:
-    """Features, text one-hot encoded, and target of a CSV file in the folder or directly below it.
-
-    Without such a file, it is what scikit-learn ships under that name.
-    """
+    """Features, text one-hot encoded, and target of a CSV file, or of what scikit-learn ships under that name."""
     path = find_file(stem, data_dir)
     if path is None:
         shipped = SHIPPED[stem](stem)
         return shipped.X, shipped.y
     frame, target = read_features_target(stem, path, TARGET)
-    return features(stem, frame.drop(columns=list(drop))), target.to_numpy()
+    return numeric_features(stem, frame.drop(columns=list(drop))), target.to_numpy()
 
 
 def from_table(stem: str, data_dir: Path | None) -> Arrays:
-    """Features, with the gaps that they have, and target of a CSV file in the folder or directly below it."""
-    import pandas as pd
-
+    """Features, with the gaps that they have, and target of a CSV file."""
     path = find_file(stem, data_dir)
     assert path is not None
     frame, target = read_features_target(stem, path, TARGET, missing_values=True)
     return pd.get_dummies(frame, dtype=np.float64).to_numpy(np.float64), target.to_numpy()
 
 
-def with_missing_values(task: str, stems: str) -> dict[str, AccuracySource]:
+def with_missing_values(task: str, stems: str) -> dict[str, Source]:
     """Data sets in CSV files, which may have gaps, by their names in one line."""
-    return {stem: AccuracySource(task, partial(from_table, stem), 12_000, stem) for stem in stems.split()}
+    return {stem: Source(task, partial(from_table, stem), 12_000, stem) for stem in stems.split()}
 
 
-def from_csv(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> AccuracySource:
+def from_csv(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> Source:
     """A data set in a CSV file."""
-    return AccuracySource(task, partial(from_file, stem, drop=drop), rows, stem)
+    return Source(task, partial(from_file, stem, drop=drop), rows, stem)
 
 
-def from_generator(task: str, make: Callable[..., Arrays], **parameters: object) -> AccuracySource:
+def from_generator(task: str, make: Callable[..., Arrays], **parameters: object) -> Source:
     """A data set that scikit-learn ships or generates."""
-    return AccuracySource(task, lambda data_dir: make(**parameters))
+    return Source(task, lambda data_dir: make(**parameters))
 
 
 SMALL = (
@@ -137,7 +127,7 @@ SMALL = (
 )
 """The data sets of the ECML protocol, in the papers' order, without bankmarketing."""
 
-FURTHER: dict[str, AccuracySource] = {
+FURTHER: dict[str, Source] = {
     **with_missing_values(
         "binary",
         "ad attrition biopsy cells churn_mlc churn_wa crabs credit dhfr flchain income lending_club musk "
@@ -154,7 +144,7 @@ FURTHER: dict[str, AccuracySource] = {
 """Real data sets that come with R packages. Those of few rows had a say, on other splits, in folds and stacks."""
 
 # Noise of Friedman's second and third function as in his paper: a third of the signal's spread.
-SOURCES: dict[str, AccuracySource] = {
+SOURCES: dict[str, Source] = {
     **{stem: from_csv("binary", stem) for stem in SMALL},
     "bankmarketing": from_csv("binary", "bankmarketing_raw"),
     "adult": from_csv("binary", "adult_raw", 8_000, drop=("split",)),
@@ -242,14 +232,44 @@ SOURCES: dict[str, AccuracySource] = {
 }
 
 
-def check_names(names: list[str]) -> None:
-    """Raise a ValueError that lists the choices if one of the names is no data set."""
-    for name in names:
-        if name not in SOURCES:
-            raise ValueError(f"unknown data set {choices_text(repr(name), name, sorted(SOURCES))}")
+@lru_cache(maxsize=2)
+def load_source(name: str, data_dir: Path | None) -> TaskData:
+    """The data set of that name, kept while it is in use."""
+    return SOURCES[name].read(name, data_dir)
+
+
+REGRESSION = (
+    *("abalone", "airbnb_nyc", "elevators", "fuel_economy", "gas_turbine", "loan_interest", "melbourne_housing"),
+    *("movie_rating", "seoul_bike", "sulfur", "traffic_volume", "wind", "winequality_white"),
+)
+CLASSIFICATION = (
+    *("cardio", "crash_deaths", "electricity", "gesture_phase", "heloc", "hmeq", "job_change", "kepler_koi"),
+    *("letter", "magic", "otto", "phishing", "polish_bankruptcy", "skillcraft", "student_dropout"),
+)
+"""Tables of the benchmarks of trees and of distributions, as :func:`load_table` reads them."""
 
 
 @lru_cache(maxsize=2)
-def load_dataset(name: str, data_dir: Path | None) -> AccuracyDataset:
-    """The data set of that name, kept while it is at work."""
-    return SOURCES[name].problem(name, data_dir)
+def load_table(name: str, data_dir: Path | None, rows: int) -> TaskData:
+    """At most that many rows of one of these sets, a data frame: text as categories, with its missing values."""
+    path = find_file(name, data_dir)
+    assert path is not None
+    frame = pd.read_csv(path)
+    frame = frame.sample(n=min(rows, len(frame)), random_state=0, ignore_index=True)
+    y = frame.pop(TARGET)
+    classes = name in CLASSIFICATION
+    target = pd.factorize(y, sort=True)[0] if classes else y.to_numpy(np.float64)
+    X = frame.apply(lambda c: c if pd.api.types.is_numeric_dtype(c) else c.astype("category"))
+    return TaskData("classification" if classes else "regression", X, target)
+
+
+def text_columns(X: pd.DataFrame) -> list[str]:
+    """The names of the columns of categories."""
+    return [str(name) for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
+
+
+def coded(column: pd.Series) -> pd.Series:
+    """A column of numbers; the sorted categories are counted from 0, and missing values remain."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column.astype(np.float64)
+    return column.cat.codes.where(column.notna()).astype(np.float64)

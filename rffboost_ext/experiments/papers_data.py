@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...utils.typing import Array
-from ..compare.datasets import SHIPPED, SUFFIXES, NamedDataset, features, find_file, labels, read_features_target
+from ..utils.typing import Array
+from .datasets import SHIPPED, SUFFIXES, NamedDataset, find_file, from_csv, numeric_features
 
-TARGET, SPLIT = "target", "split"
 SVMLIGHT = ".svm.gz"
 FORMATS = (*SUFFIXES, SVMLIGHT)
-BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -82,26 +79,12 @@ class MissingData(LookupError):
     """A data set is not available; the message says why."""
 
 
-def fingerprint(name: str, data_dir: Path | None) -> str:
-    """Checksum of the file of a data set; empty without a file."""
-    path = find_file(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
-    if path is None:
-        return ""
-    facts = path.stat()
-    return checksum(path, facts.st_mtime_ns, facts.st_size)
+def file_of(name: str, data_dir: Path | None) -> Path | None:
+    """The file of a data set, if there is one."""
+    return find_file(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
 
 
-@lru_cache(maxsize=64)
-def checksum(path: Path, changed: int, size: int) -> str:
-    """Checksum of a file, cached until its time or size changes."""
-    with path.open("rb") as file:
-        value = 0
-        for block in iter(lambda: file.read(BLOCK), b""):
-            value = zlib.crc32(block, value)
-    return f"{value:08x}"
-
-
-def load(name: str, data_dir: Path | None = None) -> NamedDataset:
+def load_published(name: str, data_dir: Path | None = None) -> NamedDataset:
     """The data set of that name, cached as long as its file does not change.
 
     Parameters
@@ -123,33 +106,21 @@ def load(name: str, data_dir: Path | None = None) -> NamedDataset:
     MissingData
         If it is not available.
     """
-    return load_cached(name, data_dir, fingerprint(name, data_dir))
+    path = file_of(name, data_dir)
+    return read_published(name, data_dir, path, path.stat().st_mtime_ns if path else 0)
 
 
 @lru_cache(maxsize=2)
-def load_cached(name: str, data_dir: Path | None, content: str) -> NamedDataset:
-    """The data set whose file has the fingerprint `content`."""
+def read_published(name: str, data_dir: Path | None, path: Path | None, changed: int) -> NamedDataset:
+    """The data set in a file that was changed at that time, or else from scikit-learn or OpenML."""
     source = SOURCES[name]
-    path = find_file(source.stem, data_dir, FORMATS)
     if path is not None:
-        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
+        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path, split="split")
     elif source.shipped is not None:
         found = SHIPPED[source.shipped](name)
     else:
         found = from_openml(name, source, data_dir)
     return NamedDataset(name, found.X / source.unit, found.y, found.train_rows)
-
-
-def from_csv(name: str, path: Path) -> NamedDataset:
-    """A CSV file with labels in the column "target", and the published split in "split": "train" or "test"."""
-    frame, target = read_features_target(name, path, TARGET)
-    X, y = features(name, frame.drop(columns=SPLIT, errors="ignore")), labels(name, target)
-    if SPLIT not in frame.columns:
-        return NamedDataset(name, X, y)
-    later = (frame[SPLIT] != "train").to_numpy()
-    # A stable sort: training rows first.
-    order = np.argsort(later, kind="stable")
-    return NamedDataset(name, X[order], y[order], int((~later).sum()))
 
 
 def from_svmlight(name: str, path: Path) -> NamedDataset:
@@ -204,17 +175,17 @@ def binarize(name: str, openml: OpenML, frame: Any, target: Any) -> NamedDataset
         frame, text = frame[rows], text[rows]
     gaps = {column: frame[column].astype(object).fillna("?") for column in frame if frame[column].isna().any()}
     y = text.isin(openml.positive).to_numpy().astype(np.int64)
-    return NamedDataset(name, features(name, frame.assign(**gaps)), y, openml.train_rows)
+    return NamedDataset(name, numeric_features(name, frame.assign(**gaps)), y, openml.train_rows)
 
 
 def unavailable_datasets(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:
     """The data sets that are not available, and the reasons."""
     reasons: dict[str, str] = {}
     for name in names:
-        source = SOURCES[name]
-        if source.shipped is None and find_file(source.stem, data_dir, FORMATS) is None:
+        # Errors in a file are those of its tasks.
+        if SOURCES[name].shipped is None and file_of(name, data_dir) is None:
             try:
-                load(name, data_dir)
+                load_published(name, data_dir)
             except MissingData as error:
                 reasons[name] = str(error)
     return reasons

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...utils.typing import Array
+from ..utils.typing import Array
 
 SUFFIXES = (".csv", ".csv.gz")
 CATEGORIES = (20, 100)
@@ -93,7 +93,7 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     name = os.fspath(name)
     path = resolve_path(name, data_dir)
     if path is not None:
-        return read(path, target)
+        return from_csv(stem(path), path, target)
     if name in SHIPPED:
         return SHIPPED[name](name)
     choices = choices_text(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
@@ -146,11 +146,29 @@ def choices_text(what: str, name: str, choices: Sequence[str]) -> str:
     return f"{what}.{hint} Choices: {', '.join(choices)}"
 
 
-def read(path: Path, target: str) -> NamedDataset:
-    """Load the CSV file at `path`; see :func:`load`."""
-    name = stem(path)
+def check_names(kind: str, given: Sequence[str], choices: Sequence[str]) -> None:
+    """Raise a ValueError that lists the choices unless all given names are among them, none of them twice."""
+    for name in given:
+        if name not in choices:
+            raise ValueError(f"unknown {kind} {choices_text(repr(name), name, choices)}")
+        if given.count(name) > 1:
+            raise ValueError(f"{kind} {name!r} is given more than once")
+
+
+def from_csv(name: str, path: Path, target: str = "target", split: str | None = None) -> NamedDataset:
+    """The set in a CSV file; see :func:`load`.
+
+    A column `split`, if there is one, says "train" for the published training part.
+    """
     frame, column = read_features_target(name, path, target)
-    return NamedDataset(name, features(name, frame), labels(name, column))
+    parts = frame.pop(split) if split in frame.columns else None
+    X, y = numeric_features(name, frame), binary_labels(name, column)
+    if parts is None:
+        return NamedDataset(name, X, y)
+    later = (parts != "train").to_numpy()
+    # A stable sort: training rows first.
+    order = np.argsort(later, kind="stable")
+    return NamedDataset(name, X[order], y[order], int((~later).sum()))
 
 
 def read_features_target(name: str, path: Path, target: str, missing_values: bool = False) -> tuple[Any, Any]:
@@ -161,27 +179,22 @@ def read_features_target(name: str, path: Path, target: str, missing_values: boo
     ValueError
         If it is not such a table; the message names the data set, and the column.
     """
-    frame = read_table(path)
+    frame = read_csv(path)
+    require_no_index(path, frame)
+    if min(frame.shape) < 2:
+        raise ValueError(
+            f"{str(path)!r} must have at least 2 rows and 2 columns, separated by commas, got {frame.shape}"
+        )
+    frame = frame.rename(columns=str)
     if target not in frame.columns:
         raise ValueError(f"data set {name!r} has no {choices_text(f'column {target!r}', target, frame.columns)}")
-    whole = frame[[target]] if missing_values else frame
-    missing = whole.columns[whole.isna().any()]
-    if len(missing):
+    missing = (frame[[target]] if missing_values else frame).isna().any()
+    if missing.any():
         raise ValueError(
-            f"data set {name!r}: column {missing[0]!r} has missing values: empty cells, or words like "
+            f"data set {name!r}: column {missing.idxmax()!r} has missing values: empty cells, or words like "
             f"NA, None and null"
         )
     return frame.drop(columns=target), frame[target]
-
-
-def read_table(path: Path) -> Any:
-    """The file as a pandas data frame of at least two rows and columns, none of which is an index."""
-    frame = read_csv(path)
-    require_no_index(path, frame)
-    if frame.shape[0] < 2 or frame.shape[1] < 2:
-        what = "separated by commas, " if frame.shape[1] < 2 else ""
-        raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, {what}got {frame.shape}")
-    return frame.rename(columns=str)
 
 
 def read_csv(path: Path) -> Any:
@@ -216,7 +229,7 @@ def require_no_index(path: Path, frame: Any) -> None:
         )
 
 
-def labels(name: str, column: Any) -> Array:
+def binary_labels(name: str, column: Any) -> Array:
     """1 where the target has the larger one of its two values, else 0."""
     values, codes = np.unique(column.to_numpy(), return_inverse=True)
     if len(values) != 2:
@@ -227,25 +240,20 @@ def labels(name: str, column: Any) -> Array:
     return codes.astype(np.int64)
 
 
-def check_categories(name: str, column: Any) -> None:
-    """Raise a ValueError if a column of text has too many values to be categories."""
-    least, most = CATEGORIES
-    limit = min(most, max(least, len(column) // 10))
-    found = column.nunique()
-    if found > limit:
-        raise ValueError(
-            f"data set {name!r}: column {column.name!r} has {found} distinct values that are no numbers of 64 "
-            f"bits, such as {column.dropna().iloc[0]!r}, at most {limit} can be categories of {len(column)} rows"
-        )
-
-
-def features(name: str, frame: Any) -> Array:
+def numeric_features(name: str, frame: Any) -> Array:
     """The features as numbers, (n, d): numeric columns first, then one column per category."""
     import pandas as pd
 
     categorical = list(frame.select_dtypes(exclude=["number", "bool"]).columns)
+    least, most = CATEGORIES
+    limit = min(most, max(least, len(frame) // 10))
     for column in categorical:
-        check_categories(name, frame[column])
+        if (found := frame[column].nunique()) > limit:
+            raise ValueError(
+                f"data set {name!r}: column {column!r} has {found} distinct values that are no numbers of 64 "
+                f"bits, such as {frame[column].dropna().iloc[0]!r}, at most {limit} can be "
+                f"categories of {len(frame)} rows"
+            )
     encoded = pd.get_dummies(frame, columns=categorical, dtype=np.float64)
     X = np.ascontiguousarray(encoded.to_numpy(dtype=np.float64))
     finite = np.isfinite(X).all(axis=0)

@@ -1,9 +1,8 @@
-"""Summaries of records: means over splits, ranks, and distances from the published values."""
+"""Records beside the published values: differences, distances and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from io import StringIO
@@ -12,16 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..compare.report import DIGITS
-from .task import COLUMNS, TargetRecord
+from ..summary import DIGITS, Summary
 
 FAR = 2.5
 """Published standard deviations beyond which a mean is called far from the published one."""
-
-
-def as_frame(rows: Iterable[TargetRecord]) -> Any:
-    """The records as a pandas data frame."""
-    return pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
 
 
 @lru_cache(maxsize=8)
@@ -31,7 +24,7 @@ def published(name: str) -> Any:
     return pd.read_csv(StringIO(text), index_col=0)
 
 
-class PublishedComparison:
+class PublishedComparison(Summary):
     """Measured means beside published ones.
 
     Parameters
@@ -55,20 +48,12 @@ class PublishedComparison:
         spread: Any = None,
         lower: bool = False,
     ) -> None:
-        cells = frame.groupby(["dataset", "system"], sort=False)["score"]
-        lines = [name for name in datasets if name in set(frame["dataset"])]
-        columns = [name for name in systems if name in set(frame["system"])]
-
-        def ordered(values: Any) -> Any:
-            return pd.DataFrame() if values is None else values.reindex(index=lines, columns=columns)
-
-        self.mean = ordered(cells.mean().unstack().round(DIGITS))
-        self.splits = ordered(cells.count().unstack())
+        super().__init__(frame, "score", datasets, systems, lower)
         # One split has no standard deviation.
-        self.std = ordered(cells.std(ddof=0).unstack()).where(self.splits > 1)
-        self.reference = self.mean * float("nan") if reference is None else ordered(reference)
-        self.spread = self.mean * float("nan") if spread is None else ordered(spread)
-        self.lower = lower
+        self.std = self.std.where(self.splits > 1)
+        unknown = self.mean * float("nan")
+        self.reference = unknown if reference is None else self.ordered(reference)
+        self.spread = unknown if spread is None else self.ordered(spread)
 
     @property
     def error(self) -> Any:
@@ -86,7 +71,7 @@ class PublishedComparison:
         return self.difference.notna()
 
     @cached_property
-    def overall(self) -> Any:
+    def means(self) -> Any:
         """Per system, over the data sets that have a published mean too: their number and both means."""
         kept = self.both
         columns = {
@@ -102,16 +87,12 @@ class PublishedComparison:
         known = self.both if self.reference.notna().any(axis=None) else self.mean.notna()
         return known.index[known.all(axis=1)]
 
-    def ranks(self, values: Any) -> Any:
-        """Rank of each system, 1 the best and ties shared, averaged over the shared data sets."""
-        return values.loc[self.shared].rank(axis=1, ascending=self.lower).mean()
-
     def far(self) -> list[tuple[str, str, float]]:
         """The cells more than :data:`FAR` published standard deviations away, and their distances."""
         away = (self.difference / self.spread).stack().dropna()
         return [(dataset, system, float(z)) for (dataset, system), z in away.items() if abs(z) > FAR]
 
-    def lines(self) -> Any:
+    def rows(self) -> Any:
         """Everything as a data frame with a line per cell, for a file."""
         parts = {
             "mean": self.mean,

@@ -1,0 +1,138 @@
+"""What the scripts share: their options, and the run and the report of a study."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rffboost_ext.experiments.datasets import check_names
+from rffboost_ext.experiments.machine import environment
+from rffboost_ext.experiments.records import Record, Records, as_frame
+from rffboost_ext.experiments.report import report
+from rffboost_ext.experiments.study import Study, failure_lines
+
+
+def options(doc: str | None) -> argparse.ArgumentParser:
+    """A command line whose help is the docstring of a script."""
+    return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def data_folder(folder: Path | None) -> Path | None:
+    """The folder of data: the argument or the folder of the environment variable RFFBOOST_DATA, if any."""
+    usual = os.environ.get("RFFBOOST_DATA")
+    if folder is None and not usual:
+        return None
+    source, chosen = ("--data-dir", folder) if folder is not None else ("RFFBOOST_DATA", Path(usual or ""))
+    if not chosen.is_dir():
+        raise ValueError(f"{source}: {str(chosen)!r} is not a folder")
+    return chosen.resolve()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a study is measured: names of data sets and systems, splits of each data set, and where data are."""
+
+    datasets: tuple[str, ...]
+    systems: tuple[str, ...]
+    splits: int
+    data_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A study as a script.
+
+    Attributes
+    ----------
+    doc : str
+        The docstring of the script.
+    datasets, systems : sequence of str
+        All names.
+    splits : int
+        Splits of each data set.
+    study : callable
+        ``study(selection)`` is the study.
+    measures : mapping of str to str
+        What is better of each measure in the report, "higher" or "lower", or "time".
+    groups : mapping, optional
+        Names of data sets by group, for the report.
+    show : callable, optional
+        ``show(frame)`` is the report of a data frame of records.
+    missing : callable, optional
+        ``missing(dataset, folder)`` is why a data set is not available; empty if it is.
+    """
+
+    doc: str | None
+    datasets: Sequence[str]
+    systems: Sequence[str]
+    splits: int
+    study: Callable[[Selection], Study]
+    measures: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    show: Callable[[Any], str] | None = None
+    missing: Callable[[str, Path | None], str] = lambda dataset, folder: ""
+
+    def main(self, arguments: Sequence[str] | None = None) -> int:
+        """Measure what is missing in a file of records, and print the report of all of them."""
+        parser = options(self.doc)
+        self.add_options(parser)
+        given = parser.parse_args(arguments)
+        try:
+            selection = self.selection(given)
+            study, file = self.study(selection), Records(given.out, self.study(selection).columns)
+            file.repair()
+            file.read()
+        except ValueError as error:
+            parser.error(str(error))
+        run = study.resume(file, given.jobs)
+        print(self.text(run.records.values(), selection))
+        for line in failure_lines(run.failures):
+            print(f"failed: {line}", file=sys.stderr)
+        return 1 if run.failures else 0
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """The options that all studies have."""
+        parser.add_argument(
+            "--out", type=Path, required=True, help="CSV file of the records, resumed if it exists"
+        )
+        parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default")
+        parser.add_argument(
+            "--systems", nargs="+", metavar="NAME", help="all by default; the first is compared with"
+        )
+        parser.add_argument("--splits", type=positive, help=f"splits of each data set; {self.splits} by default")
+        parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
+        parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
+
+    def selection(self, given: argparse.Namespace) -> Selection:
+        """What is measured; data sets that are not available are named and left out."""
+        check_names("data set", given.datasets or (), self.datasets)
+        check_names("system", given.systems or (), self.systems)
+        if not given.out.absolute().parent.is_dir():
+            raise ValueError(f"--out: there is no folder {str(given.out.absolute().parent)!r}")
+        folder = data_folder(given.data_dir)
+        wanted = given.datasets or self.datasets
+        missing = {name: why for name in wanted if (why := self.missing(name, folder))}
+        for name, why in missing.items():
+            print(f"left out: {name}: {why}", file=sys.stderr)
+        names = tuple(name for name in wanted if name not in missing)
+        return Selection(names, tuple(given.systems or self.systems), given.splits or self.splits, folder)
+
+    def text(self, records: Iterable[Record], selection: Selection) -> str:
+        """The report of the selected records, and the machine."""
+        order = {name: place for place, name in enumerate(selection.systems)}
+        wanted = [r for r in records if r.system in order and r.dataset in selection.datasets]
+        frame = as_frame(sorted(wanted, key=lambda record: order[record.system]))
+        shown = report(frame, self.measures, self.groups) if self.show is None else self.show(frame)
+        return f"{shown}\n{environment()}"

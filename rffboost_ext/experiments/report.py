@@ -1,0 +1,107 @@
+"""Tables in Markdown, and the report of a study."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .summary import Summary
+
+MINUS = str.maketrans("-", "\u2212")
+NONE = "-"
+
+
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*header, box=box.MARKDOWN)
+    for line in lines:
+        table.add_row(*line)
+    out = io.StringIO()
+    Console(file=out, width=1_000, markup=False).print(table)
+    return "\n".join(text.rstrip() for text in out.getvalue().strip().splitlines()) + "\n"
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A number with its sign; 0 has none."""
+    text = f"{value:+.{digits}f}"
+    return text[1:] if float(text) == 0.0 else text.translate(MINUS)
+
+
+def report(frame: Any, measures: Mapping[str, str], groups: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Means of systems over data sets, and per data set.
+
+    Parameters
+    ----------
+    frame : data frame
+        Records of a study.
+    measures : mapping of str to str
+        What is better of each measure, "higher" or "lower", or "time".
+    groups : mapping, optional
+        Names of data sets by group; each group has a column of means.
+
+    Returns
+    -------
+    str
+        For each measure a table of systems: the mean over the data sets that all systems have, the average rank,
+        and beside the first system the mean difference with its standard error over data sets, or the geometric
+        mean of the ratios of times. Then, without groups, a table of data sets: means over splits, with their
+        standard errors.
+    """
+    parts = []
+    for measure, better in measures.items():
+        summary = Summary(frame, measure, lower=better != "higher")
+        parts += [f"## {measure}", table_of_systems(summary, better == "time", groups or {})]
+        if better != "time" and not groups:
+            parts.append(table_of_datasets(summary))
+    return "\n".join(parts)
+
+
+def table_of_systems(summary: Summary, is_time: bool, groups: Mapping[str, Sequence[str]]) -> str:
+    """A line per system."""
+    differences, ratios, ranks, overall = summary.differences(), summary.ratios(), summary.ranks(), summary.overall
+    first = summary.columns[0]
+    beside = ["ratio"] if is_time else ["rank", "difference", "better on"]
+    lines = []
+    for name in summary.columns:
+        means = (summary.mean[name].reindex(list(group)).mean() for group in groups.values())
+        gap = differences.loc[name]
+        compared = [f"{ratios[name]:.2f}"] if is_time else [f"{ranks[name]:.2f}", "", ""]
+        if not is_time and name != first:
+            compared[1:] = [
+                f"{gap['difference']:+.3g} ± {gap['error']:.2g}",
+                f"{gap['better']:.0f} of {gap['count']:.0f}",
+            ]
+        lines.append(
+            [name, *("" if np.isnan(mean) else f"{mean:.2f}" for mean in means), number(overall[name]), *compared]
+        )
+    return markdown(["system", *groups, f"mean of {len(summary.shared)} sets", *beside], lines)
+
+
+def table_of_datasets(summary: Summary) -> str:
+    """A line per data set."""
+    error = summary.std / np.sqrt(summary.splits)
+    lines = [
+        [str(name), *(cell(*pair) for pair in zip(summary.mean.loc[name], error.loc[name], strict=True))]
+        for name in summary.lines
+    ]
+    return markdown(["data set", *summary.columns], lines)
+
+
+def cell(mean: float, error: float) -> str:
+    """A mean and its standard error, if it has one."""
+    if pd.isna(mean):
+        return NONE
+    return number(mean) + (f" ± {error:.2g}" if error > 0.0 else "")
+
+
+def number(value: float) -> str:
+    """A number of four digits, or with two decimals."""
+    return f"{value:.2f}" if abs(value) >= 10.0 else f"{value:.4g}"

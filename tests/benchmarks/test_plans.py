@@ -1,0 +1,251 @@
+"""Every study of the benchmarks: a tiny plan from the command line to its report, and again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from xgboost import XGBClassifier
+
+from benchmarks import accuracy, defaults, distributions, ranking, sizes, tree_learners, unbalanced
+from benchmarks.command import data_folder
+from benchmarks.systems import lightgbm, xgboost
+from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
+from rffboost_ext.experiments import study
+from rffboost_ext.experiments.records import Records, as_frame
+from rffboost_ext.experiments.summary import Summary
+
+FEW = {"learner": "rff_newton", "early_stopping": False, "n_estimators": 3}
+
+
+def few_variants(monkeypatch):
+    monkeypatch.setattr(
+        defaults, "VARIANTS", {"defaults": FEW, "fast": FEW | {"n_estimators": 5}} | defaults.VARIANTS
+    )
+
+
+def few_queries(monkeypatch):
+    X, y, query = ranking.generated(None)
+    kept = query < 60
+    monkeypatch.setitem(ranking.SETS, "generated", lambda folder: (X[kept], y[kept], query[kept]))
+    fit = partial(RFFBoostRanker, learner="tree", n_estimators=3, early_stopping=False)
+    monkeypatch.setitem(ranking.SYSTEMS, "ours", lambda X, y, query: fit().fit(X, y, qid=query))
+
+
+def few_rows(monkeypatch):
+    monkeypatch.setattr(unbalanced, "ROWS", 200)
+    monkeypatch.setattr(unbalanced, "TEST_ROWS", 300)
+    monkeypatch.setitem(unbalanced.MODELS, "XGBoost", lambda: XGBClassifier(n_estimators=3, n_jobs=1))
+
+
+def few_trees(monkeypatch):
+    for name, make in (("XGBoost", xgboost), ("LightGBM", lightgbm)):
+        fit = partial(make("binary").set_params, n_estimators=5)
+        monkeypatch.setitem(sizes.SYSTEMS, name, lambda X, y, fit=fit: fit().fit(X, y))
+    monkeypatch.setattr(sizes, "TURNS_ALONE", 3)
+
+
+def shorter(monkeypatch):
+    def fit(X, y, X_test, seed):
+        mean = RFFBoostRegressor(learner="tree", n_estimators=3, early_stopping=False).fit(X, y).predict(X_test)
+        return distributions.norm(loc=mean, scale=1.0)
+
+    monkeypatch.setitem(distributions.SYSTEMS, "squared error", fit)
+    monkeypatch.setitem(distributions.SYSTEMS, "RFFBoostDistribution", fit)
+
+
+def stumps(monkeypatch):
+    def system(is_classification):
+        model = tree_learners.RFFBoostClassifier if is_classification else tree_learners.RFFBoostRegressor
+        short = model(learner="tree", n_estimators=3, early_stopping=False)
+        return lambda X, y: (short.fit(X, y), lambda rows: rows)
+
+    for name in ("symmetric_tree", "XGBoost's tree"):
+        monkeypatch.setitem(tree_learners.SYSTEMS, name, system)
+
+
+PLANS = {
+    "accuracy": (accuracy.main, ["--datasets", "wine", "wdbc", "--systems", "xgboost", "histgb"], 8, None),
+    "tuned": (
+        accuracy.main,
+        ["--table", "ecml-tuned", "--datasets", "wine", "--systems", "xgboost", "--splits", "1"],
+        1,
+        None,
+    ),
+    "defaults": (
+        lambda options: defaults.BENCHMARK.main(options),
+        ["--datasets", "wine", "friedman1", "--systems", "defaults", "fast"],
+        8,
+        few_variants,
+    ),
+    "trees": (
+        tree_learners.main,
+        ["--datasets", "abalone", "cardio", "--systems", "symmetric_tree", "XGBoost's tree"],
+        8,
+        stumps,
+    ),
+    "categories": (
+        tree_learners.main,
+        ["--columns", "categories", "--datasets", "abalone", "--systems", "symmetric_tree", "XGBoost's tree"],
+        4,
+        stumps,
+    ),
+    "distributions": (
+        distributions.main,
+        ["--datasets", "abalone", "--systems", "RFFBoostDistribution", "squared error", "--rows", "100"],
+        4,
+        shorter,
+    ),
+    "ranking": (ranking.BENCHMARK.main, ["--systems", "ours", "xgboost"], 4, few_queries),
+    "unbalanced": (unbalanced.BENCHMARK.main, ["--systems", "none, XGBoost", "weights, XGBoost"], 4, few_rows),
+    "sizes": (sizes.BENCHMARK.main, ["--datasets", "wine", "--systems", "XGBoost", "LightGBM"], 4, few_trees),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with tables that have text and missing values."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.standard_normal(120), "b": rng.standard_normal(120)})
+    X.loc[3, "b"] = np.nan
+    X["kind"] = rng.choice(["x", "y", "z"], 120)
+    X.assign(target=X["a"] + (X["kind"] == "x")).to_csv(tmp_path / "abalone.csv", index=False)
+    X.assign(target=np.where(X["a"] > 0.0, "yes", "no")).to_csv(tmp_path / "cardio.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_from_end_to_end_and_again(name, folder, monkeypatch, capsys):
+    main, options, count, change = PLANS[name]
+    if change is not None:
+        change(monkeypatch)
+    shared = ["--out", str(folder / "out.csv"), "--data-dir", str(folder), "--splits", "2"]
+    assert main([*shared, *options]) == 0
+    report = capsys.readouterr().out
+    lines = (folder / "out.csv").read_text().splitlines()
+    assert len(lines) == 1 + count
+    records = Records(folder / "out.csv", lines[0].split(",")[5:]).read().values()
+    values = [value for record in records for value in record.values.values() if isinstance(value, float)]
+    assert np.isfinite(values).all()
+    systems = [part for part in (*accuracy.TABLES["ecml"].systems, "XGBoost") if part in options]
+    assert all(system in report for system in systems)
+    assert "one thread per fit" in report
+    monkeypatch.setattr(study, "attempt", lambda *parts: pytest.fail("measured again"))
+    assert main([*shared, *options]) == 0
+    assert capsys.readouterr().out == report
+
+
+def test_the_tuned_choice_is_recorded(folder):
+    main, options, _, _ = PLANS["tuned"]
+    main(["--out", str(folder / "out.csv"), *options])
+    (record,) = Records(folder / "out.csv", accuracy.COLUMNS).read().values()
+    assert record["chosen"]["max_depth"] in (3, 6)
+    assert record["search_seconds"] > record["fit_seconds"] > 0.0
+
+
+@pytest.mark.skipif(find_spec("sksurv") is None, reason="needs scikit-survival")
+def test_survival_from_end_to_end(tmp_path):
+    from benchmarks import survival
+
+    options = ["--datasets", "veteran", "--systems", "CoxPH", "XGBoost cox", "--splits", "1"]
+    assert survival.BENCHMARK.main(["--out", str(tmp_path / "out.csv"), *options]) == 0
+
+
+def test_what_fails_or_is_missing_is_named_and_the_rest_is_done(folder, monkeypatch, capsys):
+    def broken(X, y):
+        raise RuntimeError("no luck")
+
+    few_trees(monkeypatch)
+    monkeypatch.setitem(sizes.SYSTEMS, "CatBoost", broken)
+    options = ["--datasets", "wine", "heart", "--systems", "XGBoost", "CatBoost", "--splits", "1"]
+    given = ["--out", str(folder / "out.csv"), "--data-dir", str(folder)]
+    assert sizes.BENCHMARK.main([*given, *options]) == 1
+    printed = capsys.readouterr()
+    assert "failed: wine, CatBoost, split 1: RuntimeError: no luck" in printed.err
+    assert "left out: heart: it is in heart.csv" in printed.err
+    assert "XGBoost" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--systems", "xgbost"], "xgboost"),
+        (["--datasets", "wino"], "wine"),
+        (["--splits", "0"], "--splits"),
+        (["--data-dir", "no/such/folder"], "--data-dir"),
+        (["--table", "ecm"], "--table"),
+        (["--out", "no/such/folder/a.csv"], "--out"),
+    ],
+)
+def test_invalid_options_are_named(options, word, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        accuracy.main(["--out", str(tmp_path / "out.csv"), *options])
+    assert stop.value.code == 2
+    assert word in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_of_data_is_the_option_or_that_of_the_environment(monkeypatch, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.delenv("RFFBOOST_DATA", raising=False)
+    assert data_folder(None) is None
+    monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path))
+    assert (data_folder(None), data_folder(other)) == (tmp_path, other)
+    monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path / "absent"))
+    with pytest.raises(ValueError, match=r"RFFBOOST_DATA: .*absent' is not a folder"):
+        data_folder(None)
+
+
+def test_a_variant_changes_a_member_of_the_stack_or_leaves_it_out():
+    X = np.random.default_rng(0).uniform(1.0, 5.0, (400, 4))
+    y = X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]
+
+    def fitted(parameters):
+        return defaults.estimator("binary", parameters | {"n_estimators": 12}).fit(X, y)
+
+    plain, same, other, fewer = (
+        fitted(given)
+        for given in (
+            {},
+            {defaults.MIXTURE: {}},
+            {defaults.MIXTURE: {"subsample": 1.0}},
+            {defaults.NEWTON: None},
+        )
+    )
+    np.testing.assert_array_equal(same.decision_function(X), plain.decision_function(X))
+    assert (other.decision_function(X) != plain.decision_function(X)).any()
+    kinds = [{type(one).__name__ for one in model.learners_} for model in (plain, fewer)]
+    assert kinds[0] - kinds[1] == {"RFFIRLS"}
+
+
+def test_the_table_of_variants_is_of_the_rows_beside_it():
+    path = Path(defaults.__file__).parent
+    frame = as_frame(Records(path / "defaults.csv", defaults.COLUMNS).read().values())
+    page = (path / "defaults.md").read_text()
+    scores, times = (Summary(frame, name) for name in ("score", "seconds"))
+    gaps, ratios = scores.differences(), times.ratios()
+    for name in scores.columns:
+        (line,) = [line for line in page.splitlines() if line.startswith(f"| {name} |")]
+        cells = [cell.strip() for cell in line.split("|")[2:-1]]
+        means = [scores.mean[name].reindex(list(group)).mean() for group in defaults.GROUPS.values()]
+        assert cells[:5] == ["" if np.isnan(mean) else f"{mean:.2f}" for mean in means]
+        gap = gaps.loc[name]
+        assert cells[5] == f"{gap['difference']:+.2f} ± {gap['error']:.2f}"
+        assert cells[6:] == [f"{ratios[name]:.2f}", f"{gap['count']:.0f}"]
+        # No variant is better at no more time, beyond noise.
+        assert ratios[name] > 1.1 or gap["difference"] <= 2.0 * gap["error"]
+
+
+def test_scripts_run_from_the_root():
+    root = Path(accuracy.__file__).parents[1]
+    command = [sys.executable, "-m", "benchmarks.accuracy", "--out", "absent/out.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+    assert done.returncode == 2
+    assert "there is no folder" in done.stderr
