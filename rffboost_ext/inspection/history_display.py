@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.early_stopping.patience import improves
 from ..boosting.metrics import name_and_direction
-from .plot_style import ACCENT, CYCLE, LONGEST, component_hint, get_axes, label, labels, style_axes
+from .plot_style import ACCENT, CYCLE, LONGEST, component_hint, distinct_labels, get_axes, label, style_axes
 
 
 class HistoryDisplay:
@@ -97,7 +97,7 @@ class HistoryDisplay:
         if result or scores is None:
             best = getattr(estimator, "best_iteration_", None)
             return cls(curves, metric, best_round=None if best is None else best + 1).plot(ax, **kwargs)
-        best = best_round(scores.tolist(), estimator.tol)
+        best = selected_round(scores.tolist(), estimator.tol)
         return cls({"validation": scores}, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
@@ -107,7 +107,8 @@ class HistoryDisplay:
         self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
-        for number, (name, curve) in enumerate(zip(labels(self.curves), self.curves.values(), strict=True)):
+        names = distinct_labels(self.curves)
+        for number, (name, curve) in enumerate(zip(names, self.curves.values(), strict=True)):
             # Matplotlib omits names with a leading underscore from legends.
             name = f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
             style = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": name}
@@ -153,7 +154,7 @@ def monitored_metric(estimator: Any) -> str:
     return f"held-out {'-' if greater else ''}{name}"
 
 
-def best_round(scores: Sequence[float], tol: float) -> int:
+def selected_round(scores: Sequence[float], tol: float) -> int:
     """The round that early stopping selects: the last one that improves on all rounds before.
 
     Parameters

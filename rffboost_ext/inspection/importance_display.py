@@ -10,7 +10,7 @@ import numpy as np
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import MAIN, QUIET, check_booster, get_axes, labels, style_axes
+from .plot_style import MAIN, QUIET, check_booster, distinct_labels, get_axes, style_axes
 
 
 class ImportanceDisplay:
@@ -80,7 +80,7 @@ class ImportanceDisplay:
         colours = [MAIN] * (len(values) - (n_others > 0)) + [QUIET] * (n_others > 0)
         self.bars_ = self.ax_.barh(np.arange(len(values)), values, **{"height": 0.72, "color": colours, **kwargs})
         self.ax_.bar_label(self.bars_, fmt="{:.1%}", padding=3, fontsize=8, color="0.3")
-        self.ax_.set_yticks(np.arange(len(values)), labels(names))
+        self.ax_.set_yticks(np.arange(len(values)), distinct_labels(names))
         self.ax_.set_ylim(len(values) - 0.4, -0.6)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.margins(x=0.12)

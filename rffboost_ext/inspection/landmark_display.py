@@ -155,7 +155,7 @@ def landmarks(ensemble: Ensemble) -> Array:
     """Landmarks of the rounds that have one, (T, d): the point at which the arguments of all cosines are 0."""
     found = [pair for pair in map(Cosines.within, ensemble.terms) if pair is not None]
     for _, columns in found:
-        require_numbers(columns)
+        require_numeric_columns(columns)
     points = [point for point in (landmark(term) for term, _ in found) if point is not None]
     if not points:
         raise ValueError(
@@ -165,7 +165,7 @@ def landmarks(ensemble: Ensemble) -> Array:
     return np.array(points)
 
 
-def require_numbers(columns: FeatureMap) -> None:
+def require_numeric_columns(columns: FeatureMap) -> None:
     """Raise a ValueError if columns have missing indicators or categories."""
     expansion = columns.expansion
     if expansion is not None and (len(expansion.indicators) or len(expansion.categorical)):

@@ -54,7 +54,7 @@ def label(name: Any, longest: int = LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def labels(names: Iterable[Any]) -> list[str]:
+def distinct_labels(names: Iterable[Any]) -> list[str]:
     """Labels of names; names with equal shortened labels are cut off at the start instead."""
     texts = [str(name) for name in names]
     alike: dict[str, set[str]] = {}

@@ -49,12 +49,12 @@ def explanation_of(
         data=encoder.transform(X),
         # SHAP colours points by the numbers in data, and prints what it displays.
         display_data=None if encoder.categories is None else original_values(X),
-        feature_names=feature_names(encoder),
+        feature_names=names_for_shap(encoder),
         output_names=None if single or output_names is None else [str(name) for name in output_names],
     )
 
 
-def feature_names(encoder: FeatureEncoder) -> list[str]:
+def names_for_shap(encoder: FeatureEncoder) -> list[str]:
     """Names of the columns, or those that SHAP gives to columns without a name."""
     if encoder.names is None:
         return [f"Feature {j}" for j in range(encoder.n_features_in_)]

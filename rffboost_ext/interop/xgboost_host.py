@@ -16,7 +16,6 @@ from .._signals import defer_signals
 from ..core import Loss, Term
 from ..learners.trees.xgboost_model import count_outputs, model_categories, parse_model, read_rounds
 from ..losses.links import LogitLink
-from ..terms import LinearTrees
 from ..terms.ensemble import Ensemble
 from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
@@ -115,13 +114,14 @@ class XGBoostHost(Host):
         booster = booster_of(model)
         learner = parse_model(booster)
         start, rounds = initial_score(learner), read_terms(learner)
-        if learner["gradient_booster"]["name"] == "gblinear":
+        linear = learner["gradient_booster"]["name"] == "gblinear"
+        if linear:
             # XGBoost adds the first of several initial scores to all.
             start = np.full_like(start, start[0])
         require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
         terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
         ensemble, objective = Ensemble(start, terms, np.ones((len(terms), 2))), learner["objective"]["name"]
-        require_equal(ensemble, booster)
+        require_equal(ensemble, booster, linear)
         link = link_of(XGBOOST, objective, self.name)
         if objective == "binary:logistic" and ensemble.n_outputs > 1:
             # One log-odds for each label.
@@ -182,9 +182,8 @@ def best_round(booster: Booster, n_rounds: int) -> int:
 
 
 @defer_signals()
-def require_equal(ensemble: Ensemble, booster: Booster) -> None:
+def require_equal(ensemble: Ensemble, booster: Booster, linear: bool) -> None:
     """Raise a ValueError unless XGBoost returns the same raw score for one row."""
-    linear = any(isinstance(term, LinearTrees) for term in ensemble.terms)
     row = np.full((1, booster.num_features()), float(linear))
     rounds = (0, 0) if linear else (0, len(ensemble))
     wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)

@@ -73,7 +73,7 @@ def add_slopes(slope, leaf, z, out):  # type: ignore[no-untyped-def]
 def add_symmetric_trees(  # type: ignore[no-untyped-def]
     X, feature, threshold, missing_right, subset, members, value, slope, low, high, center, place, out, begin, end
 ):
-    """Add :class:`rffboost_ext.terms.SymmetricTrees` at X (n, d) to out (P, n, C), blocks begin .. end-1.
+    """Add symmetric trees at X (n, d) to out (P, n, C), blocks begin .. end-1.
 
     Tree t is added to ``out[place[t]]``. Without slopes the arrays of linear parts are empty.
     """

@@ -13,7 +13,7 @@ from ..core import Spec
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
-from ..terms import ClipAndLog, Cosines, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, SymmetricTrees, Trees
+from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..terms.projection import Projection
 from .values import storable
@@ -80,7 +80,7 @@ def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
 
 for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay):
     storable(_part.__name__, build=part_builder(_part))(_part)
-for _term in (Cosines, Trees, LinearTrees, SymmetricTrees, Mapped):
+for _term in KINDS:
     storable(_term.__name__, build=checked(_term, None, None))(_term)
 for _map in (FeatureMap, Ensemble):
     storable(_map.__name__, build=checked(_map, None))(_map)

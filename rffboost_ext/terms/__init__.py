@@ -10,7 +10,11 @@ from .recoding import Recoding
 from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
+KINDS = (Cosines, LinearTrees, Mapped, SymmetricTrees, Trees)
+"""The kinds of terms of this package."""
+
 __all__ = [
+    "KINDS",
     "ClipAndLog",
     "Cosines",
     "FeatureMap",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..utils.typing import Array
 from .recoding import Recoding
-from .stored_fields import require_array, require_range
+from .stored_fields import require_field, require_range
 
 
 def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> None:
@@ -18,7 +18,7 @@ def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> No
         raise ValueError("trees must have both subset and members, or neither")
     if subset is None:
         return
-    require_array("subset", subset, shape, "i")
+    require_field("subset", subset, shape, "i")
     if getattr(members, "dtype", None) != np.uint8 or members.ndim != 2:
         raise ValueError(f"members must be of type uint8 with two dimensions, got {members!r}")
     require_range("subset", subset, -1, len(members))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
-from .stored_fields import require_array
+from .stored_fields import require_field
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class ClipAndLog(PickledByFields):
         optional = {"log_scale": self.log_scale, "means": self.means}
         given = {"low": self.low, "high": self.high, **{k: v for k, v in optional.items() if v is not None}}
         for name, array in given.items():
-            require_array(name, array, (n_features,))
+            require_field(name, array, (n_features,))
         if self.log_scale is None:
             return
         if not np.isfinite(self.log_scale).all() or not np.isfinite(self.log_columns[1]).all():

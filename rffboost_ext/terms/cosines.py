@@ -17,7 +17,7 @@ from .clipping import ClipAndLog
 from .cosine_arrays import distinct_rows, group_sums, half_quadrature, pad_rows
 from .mapped import FeatureMap, Mapped
 from .projection import BLOCK_ENTRIES, Projection
-from .stored_fields import require_array, require_instance
+from .stored_fields import require_field, require_instance
 from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
 
 # Entries of the intermediate array of gradients: few enough for the cache, enough for BLAS.
@@ -268,14 +268,14 @@ class Cosines(Term):
         n_columns = n_features
         if self.projection is not None:
             require_instance("projection", self.projection, Projection)
-            require_array("matrix", self.projection.matrix, (None, n_features))
+            require_field("matrix", self.projection.matrix, (None, n_features))
             n_columns = len(self.projection.matrix)
-        require_array("omega", self.omega, (None, n_columns))
+        require_field("omega", self.omega, (None, n_columns))
         n_features = self.n_features
-        require_array("phase", self.phase, (len(self.omega),))
-        require_array("weight", self.weight, (len(self.omega), n_outputs))
+        require_field("phase", self.phase, (len(self.omega),))
+        require_field("weight", self.weight, (len(self.omega), n_outputs))
         if self.center is not None:
-            require_array("center", self.center, (n_features,))
+            require_field("center", self.center, (n_features,))
         if self.clipping is not None:
             require_instance("clipping", self.clipping, ClipAndLog)
             self.clipping.check(n_features)

@@ -14,7 +14,7 @@ from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .recoding import Recoding
-from .stored_fields import require_array
+from .stored_fields import require_field
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,8 +127,8 @@ class Ensemble(PickledByFields):
         """Raise a ValueError unless the arrays are consistent; the number of columns may be unknown, None."""
         if not isinstance(self.terms, tuple) or not all(isinstance(term, Term) for term in self.terms):
             raise ValueError(f"terms must be a tuple of terms, got {self.terms!r:.100}")
-        require_array("baseline", self.baseline, (None,))
-        require_array("moves", self.moves, (len(self.terms), 2))
+        require_field("baseline", self.baseline, (None,))
+        require_field("moves", self.moves, (len(self.terms), 2))
         for term in self.terms:
             term.check(n_features, self.n_outputs)
 

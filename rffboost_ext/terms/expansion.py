@@ -12,7 +12,7 @@ from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .recoding import Recoding
-from .stored_fields import require_array, require_range
+from .stored_fields import require_field, require_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class ImputeAndEncode(PickledByFields):
     def __call__(self, X: Array) -> Array:
         """X (n, d) imputed and encoded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
-        if self.only_imputes_means and not has_missing(X):
+        if self.only_imputes_means and not contains_nan(X):
             return X
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numeric), len(self.indicators)
@@ -136,23 +136,23 @@ class ImputeAndEncode(PickledByFields):
         if type(self.n_features) is not int:
             raise ValueError(f"n_features must be an integer, got {self.n_features!r}")
         for name in ("numeric", "indicators", "categorical"):
-            require_array(name, getattr(self, name), (None,), "i")
+            require_field(name, getattr(self, name), (None,), "i")
             require_range(name, getattr(self, name), 0, self.n_features)
-        require_array("means", self.means, self.numeric.shape)
+        require_field("means", self.means, self.numeric.shape)
         tables, regressions = self.one_hot, self.regressions
         if not isinstance(tables, tuple) or len(tables) != len(self.categorical):
             raise ValueError(f"one_hot must have {len(self.categorical)} arrays, one per categorical column")
         if not isinstance(regressions, tuple):
             raise ValueError(f"regressions must be a tuple, got {regressions!r}")
         for table in tables:
-            require_array("one_hot", table, (None, None))
+            require_field("one_hot", table, (None, None))
             if not len(table):
                 raise ValueError("one_hot must have a row for missing codes, got none")
         for regression in regressions:
-            require_array("regressions", regression, 2 * self.numeric.shape)
+            require_field("regressions", regression, 2 * self.numeric.shape)
 
 
-def has_missing(X: Array) -> bool:
+def contains_nan(X: Array) -> bool:
     """Whether X (n, d) has missing values; also true if a sum of its values overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isnan(X.sum()))

@@ -16,7 +16,7 @@ from .batch_evaluation import map_groups, outputs_of_each
 from .clipping import ClipAndLog
 from .expansion import ImputeAndEncode
 from .recoding import Recoding
-from .stored_fields import require_array, require_instance
+from .stored_fields import require_field, require_instance
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class FeatureMap(PickledByFields):
         for name, array in (("center", self.center), ("scale", self.scale)):
             if array is not None:
                 n_features = np.size(array) if n_features is None else n_features
-                require_array(name, array, (n_features,))
+                require_field(name, array, (n_features,))
         if self.clipping is not None and n_features is not None:
             require_instance("clipping", self.clipping, ClipAndLog)
             self.clipping.check(n_features)

@@ -12,7 +12,7 @@ from ..utils.typing import Array
 KIND_NAMES = {"iu": "integers", "i": "integers", "f": "floats", "b": "booleans"}
 
 
-def require_array(name: str, array: Any, shape: Sequence[int | None], kind: str = "f") -> None:
+def require_field(name: str, array: Any, shape: Sequence[int | None], kind: str = "f") -> None:
     """Raise a ValueError unless `array` is of a kind of :data:`KIND_NAMES` and a shape.
 
     Parameters

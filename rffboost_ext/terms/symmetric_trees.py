@@ -14,7 +14,7 @@ from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
 from .category_sets import check_category_sets, recoded_sets, stack_sets
 from .recoding import Recoding
-from .stored_fields import require_array, require_range
+from .stored_fields import require_field, require_range
 from .trees import Trees
 
 MAX_DEPTH = 16
@@ -218,13 +218,13 @@ class SymmetricTrees(Term):
         return self
 
     def check(self, n_features: int | None, n_outputs: int | None) -> None:
-        require_array("feature", self.feature, (None, None), "i")
+        require_field("feature", self.feature, (None, None), "i")
         shape = n_trees, depth = self.feature.shape
         if depth > MAX_DEPTH:
             raise ValueError(f"feature must have shape (T, D) with D up to {MAX_DEPTH}, got {shape}")
-        require_array("threshold", self.threshold, shape)
-        require_array("missing_right", self.missing_right, shape, "b")
-        require_array("value", self.value, (n_trees, 2**depth, n_outputs))
+        require_field("threshold", self.threshold, shape)
+        require_field("missing_right", self.missing_right, shape, "b")
+        require_field("value", self.value, (n_trees, 2**depth, n_outputs))
         require_range("feature ids", self.feature, 0, n_features)
         if np.isnan(self.threshold).any():
             raise ValueError("thresholds must be numbers, got nan")
@@ -232,7 +232,7 @@ class SymmetricTrees(Term):
         linear = {name: getattr(self, name) for name in ("slope", "low", "high", "center")}
         if any(array is not None for array in linear.values()):
             for name, array in linear.items():
-                require_array(name, array, (*self.value.shape, depth) if name == "slope" else shape)
+                require_field(name, array, (*self.value.shape, depth) if name == "slope" else shape)
 
     def recoded(self, recoding: Recoding) -> SymmetricTrees:
         if self.subset is None or self.members is None:

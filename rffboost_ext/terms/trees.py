@@ -18,7 +18,7 @@ from .batch_evaluation import tree_outputs
 from .category_sets import check_category_sets, recoded_sets, stack_sets
 from .level_order import number_by_level
 from .recoding import Recoding
-from .stored_fields import require_array, require_outputs, require_range
+from .stored_fields import require_field, require_outputs, require_range
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
 MIN_ROWS, MAX_NODES_PER_LEVEL = 1_000, 12
@@ -248,16 +248,16 @@ class Trees(Term):
         return tree_outputs(terms, X)
 
     def check(self, n_features: int | None, n_outputs: int | None) -> None:
-        require_array("left", self.left, (None,), "i")
+        require_field("left", self.left, (None,), "i")
         n, is_leaf = len(self.left), self.left < 0
-        require_array("roots", self.roots, (None,), "iu")
+        require_field("roots", self.roots, (None,), "iu")
         for name, kind in {"right": "i", "feature": "i", "threshold": "f", "missing_left": "b"}.items():
-            require_array(name, getattr(self, name), (n,), kind)
+            require_field(name, getattr(self, name), (n,), kind)
         require_range("roots", self.roots, 0, n)
         require_outputs("trees", self.n_outputs, n_outputs)
-        require_array("value", self.value, (n, self.n_outputs if self.output is None else 1))
+        require_field("value", self.value, (n, self.n_outputs if self.output is None else 1))
         if self.output is not None:
-            require_array("output", self.output, self.roots.shape, "iu")
+            require_field("output", self.output, self.roots.shape, "iu")
             require_range("output", self.output, 0, self.n_outputs)
         require_range("feature ids", self.feature[~is_leaf], 0, n_features)
         if np.isnan(self.threshold[~is_leaf]).any():

@@ -20,7 +20,7 @@ from rffboost_ext.displays import (  # noqa: E402
     LandmarkDisplay,
 )
 from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
-from rffboost_ext.inspection.plot_style import LONGEST, labels  # noqa: E402
+from rffboost_ext.inspection.plot_style import LONGEST, distinct_labels  # noqa: E402
 
 from .display_cases import NAMES, X, Y  # noqa: E402
 
@@ -169,11 +169,11 @@ def test_models_of_several_boosters_are_named(display):
     ],
 )
 def test_labels_of_several_names_are_as_distinct_as_these(names):
-    found = labels(names)
+    found = distinct_labels(names)
     assert len(set(found)) == len(names)
     assert max(map(len, found)) <= LONGEST
     # One name twice has one label.
-    assert labels([*names, names[0]])[-1] == found[0]
+    assert distinct_labels([*names, names[0]])[-1] == found[0]
 
 
 def test_labels_are_short_and_no_formulas(tmp_path):

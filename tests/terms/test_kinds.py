@@ -6,13 +6,11 @@ import ast
 from pathlib import Path
 
 import rffboost_ext
-from rffboost_ext import Term, terms
+from rffboost_ext import terms
 
 ROOT = Path(rffboost_ext.__file__).parent
-KINDS = {
-    name for name in terms.__all__ if isinstance(kind := getattr(terms, name), type) and issubclass(kind, Term)
-}
-OTHERS = sorted(p for p in ROOT.rglob("*.py") if not {"terms", "interop"} & {*p.relative_to(ROOT).parts})
+KINDS = {kind.__name__ for kind in terms.KINDS}
+OTHERS = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT / "terms")
 
 
 def names_in(tree: ast.AST) -> set[str]:

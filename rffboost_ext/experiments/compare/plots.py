@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...inspection.plot_style import labels, style_axes
+from ...inspection.plot_style import distinct_labels, style_axes
 from ...utils.typing import Array
 from ..records import Record, as_frame
 from ..summary import Summary
@@ -67,7 +67,7 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
         )
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0)
-    axes.set_yticks(rows, labels(mean.index))
+    axes.set_yticks(rows, distinct_labels(mean.index))
     axes.set_ylim(len(mean) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.ticklabel_format(axis="x", useOffset=False)
