@@ -103,7 +103,13 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if stops:
             rows = merge_copies(rows, min_distinct_rows(self.n_folds))
             evaluation = evaluation.without_training_rows(owner, rows)
-        elif not rows.is_coupled and len(rows) <= policy_of(parts.learner).max_merged_rows(parts.learner):
+            if evaluation.sets and evaluation.monitored is None:
+                stops = uses_early_stopping(self, parts.learner, None, rows)
+        if (
+            not stops
+            and not rows.is_coupled
+            and len(rows) <= policy_of(parts.learner).max_merged_rows(parts.learner)
+        ):
             rows = merge_duplicates(rows)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)

@@ -271,4 +271,6 @@ def fit_clipping(X: Array, expansion: ImputeAndEncode | None = None) -> ClipAndL
 
 def without_categories(expansion: ImputeAndEncode) -> ImputeAndEncode:
     """The imputation and the missing indicators of an expansion."""
+    if not expansion.one_hot:
+        return expansion
     return replace(expansion, categorical=NO_COLUMNS, one_hot=())

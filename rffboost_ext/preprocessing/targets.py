@@ -259,7 +259,7 @@ def class_targets(owner: str, y: Any, class_weight: Any, has_own_columns: Callab
 
     `has_own_columns` says whether the loss takes a label and its own columns where there are several.
     """
-    labels = None if y is None else label_array(y)
+    labels = None if y is None or getattr(y, "ndim", None) == 1 else label_array(y)
     if labels is None or labels.ndim < 2 or labels.shape[1] == 1:
         return LabelEncoder(owner, class_weight)
     if has_own_columns(labels.shape[1]):

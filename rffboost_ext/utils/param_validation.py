@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import numpy as np
@@ -140,7 +142,8 @@ class OneOf(Check):
     def accepts(self, value: object) -> bool:
         if isinstance(value, np.generic):
             value = value.item()
-        return any(type(value) is type(allowed) and value == allowed for allowed in self.values)
+        # Types are compared first: the value may be an array.
+        return (type(value), value) in zip(map(type, self.values), self.values, strict=True)
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)
@@ -190,13 +193,14 @@ class AnyOf(Check):
     options: tuple[Check, ...]
 
     def __init__(self, *options: Check) -> None:
-        object.__setattr__(self, "options", options)
+        flat = [one.options if isinstance(one, AnyOf) else (one,) for one in options]
+        object.__setattr__(self, "options", tuple(chain(*flat)))
 
     def fits(self, value: object) -> bool:
-        return any(option.fits(value) for option in self.options)
+        return any(map(methodcaller("fits", value), self.options))
 
     def accepts(self, value: object) -> bool:
-        return any(option.accepts(value) for option in self.options)
+        return any(map(methodcaller("accepts", value), self.options))
 
     def __str__(self) -> str:
         return " or ".join(str(option) for option in self.options)
