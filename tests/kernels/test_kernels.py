@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from rffboost_ext import FIT_CRITERIA, LOSSES, Design, Round
 from rffboost_ext.learners import FitCriterion
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk, empirical_risk
-from rffboost_ext.learners.tiles import CACHE_LINE, LANES, ROWS_PER_TILE, empty_aligned
+from rffboost_ext.learners.tiles import CACHE_LINE, LANES, ROWS_PER_TILE
 from rffboost_ext.losses.links import LARGEST_EXPONENT
 
 from ..cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
@@ -171,13 +170,6 @@ def test_tiles_agree_with_numpy(n, d, K, loss, fit_criterion, precision):
     check_all(make_problem(loss, fit_criterion, (n, d, K), precision))
 
 
-@matches
-@precisions
-def test_any_number_of_features(fit_criterion, precision):
-    for d in range(1, 21):
-        check_all(make_problem(LOSS_CASES[0], fit_criterion, (37, d, 1), precision))
-
-
 @precisions
 @settings(max_examples=30, deadline=None)
 @given(
@@ -188,43 +180,6 @@ def test_any_number_of_features(fit_criterion, precision):
 )
 def test_tiles_agree_with_numpy_on_any_shape(loss, fit_criterion, shape, precision, seed):
     check_all(make_problem(loss, fit_criterion, shape, precision, seed=seed))
-
-
-@losses
-@matches
-@pytest.mark.parametrize("d", [1, 6, 11])
-def test_gradient_by_the_frequency_is_numeric(loss, fit_criterion, d):
-    problem = make_problem(loss, fit_criterion, (45, d, 1), "float64")
-    omega, phase = problem.omega[0], float(problem.phases[0])
-    numeric = approx_fprime(omega, lambda w: problem.tiled.frequency_objective(phase)(w)[0], 1e-7)
-    np.testing.assert_allclose(problem.tiled.frequency_objective(phase)(omega)[1], numeric, rtol=1e-4, atol=1e-5)
-
-
-@losses
-@matches
-@pytest.mark.parametrize("K", [1, 4, 10])
-def test_gradient_by_the_phases_is_numeric(loss, fit_criterion, K):
-    problem = make_problem(loss, fit_criterion, (45, 3, K), "float64")
-    numeric = approx_fprime(problem.phases, lambda phases: problem.tiled.at_phases(phases)[0], 1e-7)
-    np.testing.assert_allclose(problem.tiled.at_phases(problem.phases)[1], numeric, rtol=1e-4, atol=1e-5)
-
-
-@matches
-@precisions
-def test_a_row_of_weight_two_is_two_rows(fit_criterion, precision):
-    once = make_round(LOSS_CASES[0], n=50, weight=np.where(np.arange(50) < 20, 2.0, 1.0))
-    once = replace(once, design=Design(once.design.original, precision=precision))
-    rows = np.repeat(np.arange(50), once.weight.astype(int))
-    of_rows = {name: getattr(once, name)[rows] for name in ("y", "raw", "gradient", "hessian")}
-    design = Design(once.design.original[rows], precision=precision)
-    twice = replace(once, design=design, weight=np.ones(70), **of_rows)
-    omega, made = np.array([0.3, -1.0, 0.5]), FIT_CRITERIA.create(fit_criterion)
-    (value, gradient), (value_, gradient_) = (
-        CompiledRisk(round, made.compiled(round)).frequency_objective(0.7)(omega) for round in (once, twice)
-    )
-    tol = 1e-14 if precision == "float64" else 1e-6
-    assert value == pytest.approx(value_, rel=tol, abs=tol)
-    np.testing.assert_allclose(gradient, gradient_, rtol=tol, atol=10.0 * tol)
 
 
 @matches
@@ -316,18 +271,6 @@ def test_derivatives_have_the_sign_and_the_bound_of_a_margin_loss(name, raw, see
         # Rounding apart, the hessian is at most 1/4, and the gradient y - p.
         assert hessian.max() <= 0.25 * (1.0 + 1e-15)
         np.testing.assert_allclose(y - expit(raw), -gradient, rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 7, ROWS_PER_TILE)])
-def test_memory_of_tiles_starts_with_a_cache_line(shape, dtype):
-    made = [empty_aligned(shape, dtype) for _ in range(3)]
-    for index, array in enumerate(made):
-        array[:] = index
-    for index, array in enumerate(made):
-        assert (array.shape, array.dtype, array.flags.c_contiguous) == (shape, dtype, True)
-        assert array.ctypes.data % CACHE_LINE == 0
-        np.testing.assert_array_equal(array, np.full(shape, index))
 
 
 @precisions

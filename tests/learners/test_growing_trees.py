@@ -13,7 +13,6 @@ from rffboost_ext import (
     RFFBoostRegressor,
     Term,
     Tree,
-    Trees,
     boost,
 )
 from rffboost_ext.learners.trees import binning as matrices
@@ -24,34 +23,15 @@ from rffboost_ext.terms import outputs_of_each
 from ..cases import LOSS_CASES, make_data
 
 
-def test_thresholds_in_float64_tell_neighbours_apart():
-    one = {"roots": np.zeros(1, dtype=np.int64), "missing_left": np.zeros(3, dtype=bool)}
-    one |= {
-        name: np.array(value, dtype=np.int32) for name, value in (("left", [1, -1, -1]), ("right", [2, -1, -1]))
-    }
-    one |= {"feature": np.zeros(3, dtype=np.int32), "value": np.array([[0.0], [1.0], [2.0]])}
-    near = 1.0 + 1e-12
-    exact, rounded = (Trees(threshold=np.array([near, 0.0, 0.0], dtype=t), **one) for t in (float, np.float32))
-    X = np.array([[1.0], [near]])
-    assert exact(X).ravel().tolist() == [1.0, 2.0]
-    assert rounded(X).ravel().tolist() == [2.0, 2.0]
-    assert exact.family != rounded.family
-
-
 def test_reading_trees_out_while_they_grow():
     X, y = make_data(LOSS_CASES[0], n=200)
     read = []
-    fitted = boost(
-        X,
-        y[:, None].astype(float),
-        loss="log_loss",
-        learner=Tree(3),
-        n_estimators=9,
-        random_state=0,
-        callbacks=[
-            lambda progress: read.append(progress.term.materialized()) if progress.round.index % 4 == 1 else None
-        ],
-    )
+
+    def look(progress):
+        if progress.round.index % 4 == 1:
+            read.append(progress.term.materialized())
+
+    fitted = boost(X, y[:, None].astype(float), loss="log_loss", learner=Tree(3), n_estimators=9, callbacks=[look])
     for early, late in zip(read, fitted.terms[1::4], strict=True):
         np.testing.assert_array_equal(early(X), late(X))
 

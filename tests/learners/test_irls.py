@@ -168,14 +168,6 @@ def test_the_kernel_that_suits_is_found(frequency, gamma) -> None:
     assert spread == pytest.approx(2.0 * gamma, rel=0.2)
 
 
-def test_rounds_share_their_frequencies() -> None:
-    X, y = products(200)
-    model = RFFBoostClassifier(learner="rff_irls", n_estimators=12, **PLAIN).fit(X, y)
-    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
-    (block,) = model.ensemble_.compact().terms
-    assert len(block.omega) == 1 + RFFIRLS().n_components
-
-
 @pytest.mark.parametrize(("flip", "expected"), [(0.0, True), (0.2, False)])
 def test_the_default_trains_them_where_classes_can_be_told_apart(flip, expected) -> None:
     X, y = products(700, flip)
@@ -183,8 +175,5 @@ def test_the_default_trains_them_where_classes_can_be_told_apart(flip, expected)
     assert any(isinstance(learner, RFFIRLS) for learner in model.learners_) == expected
     if expected:
         assert model.score(X[400:], y[400:]) > 0.97
-
-
-def test_regressors_do_without() -> None:
-    X, y = products(300)
-    assert not any(isinstance(one, RFFIRLS) for one in RFFBoostRegressor(random_state=0).fit(X, 1.0 * y).learners_)
+        regressor = RFFBoostRegressor(random_state=0).fit(X[:400], 1.0 * y[:400])
+        assert not any(isinstance(learner, RFFIRLS) for learner in regressor.learners_)

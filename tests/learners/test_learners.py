@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from rffboost_ext import (
     FIT_CRITERIA,
+    LEARNERS,
     PLACEMENTS,
     RFF1,
     RFFK,
@@ -18,6 +19,7 @@ from rffboost_ext import (
     Optimizer,
     RFFBoostRegressor,
     Round,
+    SymmetricTree,
     Tree,
 )
 from rffboost_ext.learners import FitCriterion, Spectrum
@@ -241,18 +243,48 @@ def test_specs_are_parameters_only(learner):
     assert set(vars(made)) == set(made.get_params(deep=False))
 
 
-def test_a_tree_of_fewer_parameters():
-    class Small(Tree):
+@pytest.mark.parametrize("base", [Tree, SymmetricTree])
+def test_subclasses_may_have_fewer_parameters(base):
+    class Small(base):
         def __init__(self, max_depth=2):
             super().__init__(max_depth=max_depth, reg_lambda=2.0)
 
     X = np.random.default_rng(0).standard_normal((60, 2))
-    given = {"n_estimators": 4, "early_stopping": False}
     small, plain = (
-        RFFBoostRegressor(learner=learner, **given).fit(X, X[:, 0])
-        for learner in (Small(), Tree(2, reg_lambda=2.0))
+        RFFBoostRegressor(learner=learner, n_estimators=4, early_stopping=False).fit(X, X[:, 0]).predict(X)
+        for learner in (Small(), base(2, reg_lambda=2.0))
     )
-    np.testing.assert_array_equal(small.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(small, plain)
+
+
+TARGET_ROWS = np.random.default_rng(0).standard_normal((120, 3))
+TARGET = np.sin(2.0 * TARGET_ROWS[:, 0]) + TARGET_ROWS[:, 1]
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+@pytest.mark.parametrize("unit", [2.0**-100, 2.0**-20, 2.0**10, 2.0**100])
+def test_the_unit_of_the_target_does_not_matter(learner, unit):
+    # Powers of two, so that no rounding differs, which searches would multiply.
+    params = {"precision": "float64", "n_estimators": 20, "early_stopping": False, "random_state": 0}
+    one, other = (
+        RFFBoostRegressor(learner=learner, **params).fit(TARGET_ROWS, factor * TARGET).predict(TARGET_ROWS)
+        / factor
+        for factor in (1.0, unit)
+    )
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-4)
+    assert np.corrcoef(one, TARGET)[0, 1] > 0.85
+
+
+@pytest.mark.filterwarnings("ignore:.*sample_weight")
+@pytest.mark.parametrize("unit", [2.0**-166, 2.0**130])
+def test_one_cosine_does_not_depend_on_the_unit_of_the_weights(unit):
+    one, other = (
+        RFFBoostRegressor(learner="rff_1", n_estimators=10, random_state=0)
+        .fit(TARGET_ROWS, TARGET, sample_weight=np.full(120, weight))
+        .predict(TARGET_ROWS)
+        for weight in (1.0, unit)
+    )
+    np.testing.assert_allclose(other, one, rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["list", "text", "object", "number"])

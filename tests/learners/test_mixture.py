@@ -39,46 +39,29 @@ def grid(n: int = 600, d: int = 3) -> np.ndarray:
     return np.random.default_rng(0).uniform(-1.5, 1.5, (n, d))
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "task", "depths", "shares"),
-    [
-        (999, 20, "classification", {4}, {0.6}),
-        (1_000, 20, "classification", {4}, {0.6, 1.0}),
-        (999, 20, "regression", {4}, {0.6, 1.0}),
-        (2_999, 20, "regression", {4}, {0.6, 1.0}),
-        (500, 4, "classification", {4}, {1.0}),
-    ],
-)
-def test_default_trees_of_few_rows_are_those_that_are_documented(n, d, task, depths, shares) -> None:
-    trees = tree_variants(n, d, task)
-    assert len(trees) == len(depths) * len(shares)
-    assert {tree.max_depth for tree in trees} == depths
-    assert {tree.colsample_bytree for tree in trees} == shares
-
-
-@pytest.mark.parametrize(("d", "share"), [(4, 1.0), (5, 0.8)])
-def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share: float) -> None:
-    shallow, *large = tree_variants(3_000, d, "regression")
-    assert (shallow.max_depth, shallow.max_leaves) == (4, 0)
-    assert sorted(tree.max_leaves for tree in large) == [32, 64, 64]
-    assert {(tree.max_depth, tree.grow_policy) for tree in large} == {(0, "lossguide")}
-    assert {tree.colsample_bytree for tree in (shallow, *large)} == {share}
+FEW, MANY = {"max_depth": {4}, "max_leaves": {0}}, {"max_depth": {0, 4}, "max_leaves": {0, 32, 64}}
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "task", "bins", "least"),
+    ("n", "d", "task", "wanted"),
     [
-        (2_999, 100, "regression", 64, 20.0),
-        (2_999, 100, "classification", 64, 1.0),
-        (2_999, 1_000, "classification", 32, 1.0),
-        (2_999, 99, "regression", 256, 1.0),
-        (3_000, 100, "regression", 256, 1.0),
+        (999, 20, "classification", FEW | {"colsample_bytree": {0.6}}),
+        (1_000, 20, "classification", FEW | {"colsample_bytree": {0.6, 1.0}}),
+        (999, 20, "regression", FEW | {"colsample_bytree": {0.6, 1.0}}),
+        (500, 4, "classification", FEW | {"colsample_bytree": {1.0}}),
+        (3_000, 4, "regression", MANY | {"colsample_bytree": {1.0}}),
+        (3_000, 5, "regression", MANY | {"colsample_bytree": {0.8}}),
+        (2_999, 100, "regression", FEW | {"max_bin": {64}, "min_child_weight": {20.0}}),
+        (2_999, 100, "classification", FEW | {"max_bin": {64}, "min_child_weight": {1.0}}),
+        (2_999, 1_000, "classification", FEW | {"max_bin": {32}}),
+        (2_999, 99, "regression", FEW | {"max_bin": {256}, "min_child_weight": {1.0}}),
+        (3_000, 100, "regression", MANY | {"max_bin": {256}, "min_child_weight": {1.0}}),
     ],
 )
-def test_default_trees_of_many_features_are_those_that_are_documented(n, d, task, bins, least) -> None:
+def test_default_trees_are_those_that_are_documented(n, d, task, wanted) -> None:
     trees = tree_variants(n, d, task, hessian=2.0)
-    assert {tree.max_bin for tree in trees} == {bins}
-    assert {tree.min_child_weight for tree in trees} == {least}
+    assert {name: {getattr(tree, name) for tree in trees} for name in wanted} == wanted
+    assert all(tree.grow_policy == "lossguide" for tree in trees if tree.max_leaves)
 
 
 @pytest.mark.parametrize("weight", [1.0, 3.0])
@@ -165,25 +148,6 @@ def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
     assert set(first) == {1}
 
 
-def test_all_default_trees_are_drawn() -> None:
-    made, learner = make_round(SQUARED, n=60, d=6), Mixture()
-    drawn = {
-        learner._draw_tree(replace(made, rng=np.random.default_rng(seed))).colsample_bytree for seed in range(50)
-    }
-    assert drawn == {tree.colsample_bytree for tree in tree_variants(60, 6, "regression")} == {0.6, 1.0}
-
-
-def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) -> None:
-    made, counted, learner = make_round(SQUARED, n=400), [], Recorder(RFFNewton())
-    made = replace(made, weight=np.ones(400), rng=np.random.default_rng(0))
-    monkeypatch.setattr(mixture, "relative_gain", lambda round, output, weight: counted.append(weight) or 0.5)
-    Recorder.seen.clear()
-    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(made)
-    (seen,), (rest,) = Recorder.seen, counted
-    np.testing.assert_array_equal(seen.weight + rest, 1.0)
-    assert not (seen.weight * rest).any()
-
-
 def test_a_mixture_promises_what_both_learners_do() -> None:
     rising = Tree(2, monotone_constraints=(1, 0))
     assert Mixture(cosines=rising, trees=rising).active_constraints == ("monotone_constraints",)
@@ -223,15 +187,17 @@ class Recorder(Learner):
         return self.inner.fit(round)
 
 
-def test_a_term_is_fitted_to_a_sample_of_the_rows() -> None:
-    round, learner = make_round(SQUARED, n=4000), Recorder(RFFNewton())
+def test_a_term_is_fitted_to_a_sample_of_the_rows_and_scored_on_the_others(monkeypatch) -> None:
+    made, counted, learner = make_round(SQUARED, n=4_000), [], Recorder(RFFNewton())
+    monkeypatch.setattr(mixture, "relative_gain", lambda round, output, weight: counted.append(weight) or 0.5)
     Recorder.seen.clear()
-    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(replace(round, rng=np.random.default_rng(5)))
-    (sampled,) = Recorder.seen
-    inside, single = sampled.weight > 0.0, round.weight < 1.5
+    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(replace(made, rng=np.random.default_rng(5)))
+    (seen,), (rest,) = Recorder.seen, counted
+    np.testing.assert_allclose(seen.weight + rest, made.weight)
+    single = made.weight < 1.5
     assert single.mean() > 0.3
-    np.testing.assert_array_equal(sampled.weight[inside & single], round.weight[inside & single])
-    assert inside[single].mean() == pytest.approx(0.6, abs=0.04)
+    assert not (seen.weight * rest)[single].any()
+    assert (seen.weight[single] > 0.0).mean() == pytest.approx(0.6, abs=0.04)
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0, 2.0, 3.7, 40.0, 1e9])

@@ -173,32 +173,6 @@ def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkey
     assert len(refined_on) == pytest.approx(200, abs=60)
 
 
-def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
-    round, features = make_round(LOSS_CASES[1], n=60, d=6), np.array([1, 4])
-    rows = np.flatnonzero(np.arange(60) % 3)
-    narrow, direct = (
-        DerivativeSample.from_rows(round, rows, np.arange(6)).with_features(features),
-        DerivativeSample.from_rows(round, rows, features),
-    )
-    for name in ("x", "g", "h", "gradient_unit", "hessian_unit"):
-        np.testing.assert_array_equal(getattr(narrow, name), getattr(direct, name))
-
-
-def test_rows_of_no_weight_are_as_good_as_absent() -> None:
-    round = make_round(LOSS_CASES[1], n=120, d=3)
-    weight = np.where(np.arange(120) < 80, round.weight, 0.0)
-    terms = []
-    for far in (0.0, 50.0):
-        X = round.design.original.copy()
-        X[80:] += far
-        design = Design(X, round.design.center, round.design.scale)
-        terms.append(
-            RFFNewton().fit(replace(round, design=design, weight=weight, rng=np.random.default_rng(3)))[0]
-        )
-    np.testing.assert_array_equal(terms[0].omega, terms[1].omega)
-    np.testing.assert_array_equal(terms[0].weight, terms[1].weight)
-
-
 def test_several_outputs_share_their_frequency() -> None:
     case = next(case for case in LOSS_CASES if case.n_outputs == 3)
     term, _ = RFFNewton().fit(make_round(case))
@@ -271,13 +245,6 @@ def test_a_relative_rate_lengthens_a_step_up_to_a_full_one(case, shrinkage, rela
     X = full.design.X
     np.testing.assert_allclose(term(X), factor * RFFNewton().fit(full)[0](X), rtol=1e-12)
     np.testing.assert_allclose(output, term(X), atol=1e-4 * np.abs(term(X)).max())
-
-
-def test_no_step_is_longer_than_a_full_one() -> None:
-    X = np.random.default_rng(0).standard_normal((80, 3))
-    parts = {"loss": "squared_error", "n_estimators": 5, "random_state": 0}
-    usual, long = (boost(X, X[:, :1] ** 2, learner=RFFNewton(relative_rate=rate), **parts) for rate in (1.0, 9.0))
-    np.testing.assert_array_equal(usual.raw(X), long.raw(X))
 
 
 @pytest.mark.parametrize(("n_samples", "most"), [(20, 10), (60, 30), (200, 50)])

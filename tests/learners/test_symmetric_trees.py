@@ -303,18 +303,6 @@ def test_a_mixture_has_the_alternatives_of_its_trees():
         assert alternatives(alone) == (alone,)
 
 
-class Shallow(SymmetricTree):
-    """Has a parameter only."""
-
-    def __init__(self, max_depth: int = 2) -> None:
-        super().__init__(max_depth=max_depth)
-
-
-def test_subclasses_may_have_other_parameters():
-    model = RFFBoostRegressor(learner=Shallow(), n_estimators=20, random_state=0).fit(X, Y)
-    assert trees_of(model).depth == 2
-
-
 def test_neighbouring_numbers_are_separated():
     start = np.nextafter(1.0, 2.0)
     for low, high in ((1.0, start), (start, np.nextafter(start, 2.0)), (0.0, 5e-324)):

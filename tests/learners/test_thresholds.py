@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
-from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -105,16 +104,3 @@ def test_a_graph_that_computes_features_anew_agrees_on_training_rows(step, whole
     assert verify_onnx(model, graph, X).passed
     # The graph computes the features of the last step itself, up to rounding.
     np.testing.assert_allclose(OnnxPredictor(graph).predict_proba(X), model.predict_proba(X), atol=1e-4)
-
-
-def test_watched_trees_are_those_of_the_model():
-    """Rows near a threshold are on the same side in all of them."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
-    y = np.digitize(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=300), [-0.5, 0.5])
-    params = {"learner": "tree", "n_estimators": 12, "early_stopping": True, "n_iter_no_change": 12}
-    model = RFFBoostClassifier(**params, random_state=1).fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])])
-    own = [log_loss(y[200:], probabilities) for probabilities in model.staged_predict_proba(X[200:])]
-    watched = model.evals_result_["validation_0"]["log_loss"][: len(own)]
-    np.testing.assert_allclose(watched, own, rtol=1e-6)
-    np.testing.assert_allclose(model.validation_scores_[1 : len(own) + 1], own, rtol=1e-6)

@@ -130,17 +130,6 @@ def test_the_loop_is_that_of_xgboosts_own(loss, params, weighted):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)
 
 
-def test_shares_of_rows_and_columns_make_other_trees():
-    loss = LOSS_CASES[0]
-    X, y = make_data(loss, n=300)
-    fits = [
-        boost(X, y[:, None].astype(float), loss="log_loss", learner=Tree(**params), n_estimators=5, random_state=0)
-        for params in ({}, {"subsample": 0.5}, {"colsample_bytree": 0.4}, {"max_leaves": 3}, {"max_bin": 4})
-    ]
-    scores = [fit.raw(X) for fit in fits]
-    assert all(np.abs(scores[0] - score).max() > 1e-3 for score in scores[1:])
-
-
 SHARES = [
     {"subsample": 0.5},
     {"colsample_bytree": 0.4},
@@ -246,20 +235,6 @@ def test_margins_are_those_of_native_logistic_trees(params, missing):
         Design(X), y[:, None], loss="log_loss", learner=Tree(**params), step=step, n_estimators=50, random_state=0
     )
     np.testing.assert_allclose(ours.raw(X)[:, 0], native_margins(X, y, native), rtol=0, atol=1e-5)
-
-
-def test_monotone_constraints_hold():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2.0, 2.0, (500, 2))
-    y = (np.sin(4.0 * X[:, :1]) + X[:, :1] + X[:, 1:] ** 2) + 0.3 * rng.standard_normal((500, 1))
-    grid = np.column_stack([np.linspace(-2.0, 2.0, 200), np.zeros(200)])
-
-    def falls(**params):
-        fitted = boost(X, y, loss="squared_error", learner=Tree(3, **params), n_estimators=20, random_state=0)
-        return np.diff(fitted.raw(grid)[:, 0]).min()
-
-    assert falls() < -0.1
-    assert falls(monotone_constraints=[1, 0]) >= 0.0
 
 
 @pytest.mark.parametrize(
