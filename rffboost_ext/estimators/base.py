@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.fit_state import FitRecorder
@@ -37,7 +38,9 @@ from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
+from ..utils.typing import Array
 from .composition import compose
+from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import (
     InitModel,
@@ -68,6 +71,41 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """The loss where `loss` is "auto"."""
     _interrupt: Interrupted | None
 
+    @atomic_fit
+    @document_fit
+    def fit(
+        self: E,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_model: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
+    ) -> E:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        {X}
+        {y}
+        {sample_weight}
+        {init_model}
+        {eval_set}
+        {groups}
+        {base_margin}
+        {base_margin_eval_set}
+
+        Returns
+        -------
+        self
+
+        {raises}
+        """
+        margins = base_margin, base_margin_eval_set
+        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins)
+
     def _fit(
         self: E,
         X: Any,
@@ -78,13 +116,13 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         groups: Any,
         base_margin: Any,
         base_margin_eval_set: Any,
-        targets: TargetEncoder,
     ) -> E:
-        """Fit to X and y, whose targets `targets` encodes."""
+        """Fit to X and y."""
         owner = type(self).__name__
         parts = compose(self)
         init = self._read_init_model(init_model)
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
+        targets, y = self._read_target(y)
         rows = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, rows, targets)
         if self._is_warm_start():
@@ -115,8 +153,17 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             self.encoder_.fit_expansion(rows.X, rows.weight)
         plan = plan_fit(self, parts, rows, evaluation.monitored, stops, start)
         self._store(self._run(plan, parts, rows, evaluation, start), plan)
-        self._after_training(rows)
+        self._after_training(rows, targets)
         return self
+
+    @abstractmethod
+    def _targets(self) -> TargetEncoder:
+        """The encoder of targets."""
+
+    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array | None]:
+        """The encoder of targets, and the target of a fit as an array."""
+        targets = self._targets()
+        return targets, None if y is None else targets.read(y)
 
     @property
     def _given_loss(self) -> str | Loss:
@@ -143,7 +190,6 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         """Encoded rows of positive weight; sets ``encoder_``."""
         given = X, sample_weight
         known = {"multi_output": targets.multi_output, "infinite": targets.infinite}
-        y = y if y is None else targets.read(y)
         if self._is_warm_start():
             X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
         else:
@@ -245,7 +291,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         self.__dict__.update(result.evaluations)
         self._interrupt = result.interrupt
 
-    def _after_training(self, data: Dataset) -> None:
+    def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         """Set what an estimator computes from the rows of a fit with the fitted ensemble."""
 
     def _seeds(self) -> tuple[int, int]:

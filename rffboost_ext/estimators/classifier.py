@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._signals import atomic_fit
 from ..boosting.callbacks import Callback
 from ..boosting.parts import Parts
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.tables import label_array
 from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble
 from ..utils.migration import explain_unknown
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import accepts_columns, accepts_labels, has_attribute
-from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import parameters_of
 
 
@@ -94,47 +94,16 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         self.class_weight = params.pop("class_weight")
         super().__init__(**params)
 
-    @atomic_fit
-    @document_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        init_model: Any = None,
-        eval_set: Any = None,
-        groups: Any = None,
-        base_margin: Any = None,
-        base_margin_eval_set: Any = None,
-    ) -> RFFBoostClassifier:
-        """Fit to X and y.
+    def _targets(self, labels: Array | None = None) -> TargetEncoder:
+        return class_targets(type(self).__name__, labels, self.class_weight, partial(accepts_columns, self))
 
-        Parameters
-        ----------
-        {X}
-        y : array-like of shape (n,), (n, L) or (n, K)
-            Class labels; or zeros and ones that say which of L labels a row has (multilabel); or labels and the
-            columns of a loss that takes further ones, such as costs.
-        {sample_weight}
-        {init_model}
-        {eval_set}
-        {groups}
-        {base_margin}
-        {base_margin_eval_set}
+    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array | None]:
+        labels = None if y is None else label_array(y)
+        return self._targets(labels), labels
 
-        Returns
-        -------
-        self
-
-        {raises}
-        """
-        columns = partial(accepts_columns, self)
-        targets = class_targets(type(self).__name__, y, self.class_weight, columns)
-        margins = base_margin, base_margin_eval_set
-        self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, targets)
+    def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         assert targets.classes is not None
         self.classes_ = targets.classes
-        return self
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         assert targets.classes is not None

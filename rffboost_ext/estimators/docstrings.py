@@ -135,10 +135,21 @@ OF_FIT = {
     "X": """X : array-like of shape (n, d)
     Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the data
     frame's own marker (None, pd.NA).""",
+    "y": """y : array-like of shape (n,) or (n, K)
+    Targets. Of a classifier: class labels; or zeros and ones that say which of L labels a row has (multilabel); or
+    labels and the columns of a loss that takes further ones, such as costs. Of a regressor: real numbers in the
+    columns that the loss takes, finite unless its attribute ``infinite`` is true; several targets where loss and
+    learner can fit several (attribute ``multi_output``), whose weights ``SquaredError(output_weights=...)`` sets;
+    by default they are scaled to count equally. Of a survival model: a structured array with two fields of any
+    names, whether the event was observed, and its time, or that of censoring; an array (n,) of times that were all
+    observed; or, for the losses "aft_normal", "aft_logistic" and "aft_extreme", an array (n, 2) of lower and upper
+    bounds of times. Bounds are equal if the time is known; an infinite upper one is of a time censored on the
+    right, a lower one of 0 of a time censored on the left.""",
     "sample_weight": """sample_weight : array-like of shape (n,), optional
     Non-negative weights; weight 2 is equivalent to the row twice, unless the loss couples rows, and weight 0 to
     leaving it out. Early stopping holds out a row with all of its weight, however large that is. It merges copies
-    of a row, equal in X and y, into one of the sum of their weights.""",
+    of a row, equal in X and y, into one of the sum of their weights. In a
+    survival model weights enter the risk sets of "cox" and the baseline hazard.""",
     "init_model": """init_model : Ensemble, fitted estimator, or model of XGBoost or LightGBM, optional
     A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new ones. Its
     raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If it was trained

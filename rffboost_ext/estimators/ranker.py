@@ -57,7 +57,7 @@ class RFFBoostRanker(BaseRFFBoost):
 
     @atomic_fit
     @document_fit
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -106,8 +106,10 @@ class RFFBoostRanker(BaseRFFBoost):
             base_margin,
             arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin),
         )
-        given = sample_weight, init_model, sets or None, None
-        return self._fit(X, target, *given, *margins, RealTargets(owner))
+        return self._fit(X, target, sample_weight, init_model, sets or None, None, *margins)
+
+    def _targets(self) -> RealTargets:
+        return RealTargets(type(self).__name__)
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
         """Queries are held out as a whole, whatever the loss."""

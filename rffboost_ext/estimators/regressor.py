@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._signals import atomic_fit
 from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.parts import Parts
 from ..boosting.scorers import score_of_loss
@@ -18,7 +17,7 @@ from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import has_attribute
-from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .docstrings import ATTRIBUTES, PARAMETERS
 
 
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
@@ -48,44 +47,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     task = "regression"
     default_loss = "squared_error"
-
-    @atomic_fit
-    @document_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        init_model: Any = None,
-        eval_set: Any = None,
-        groups: Any = None,
-        base_margin: Any = None,
-        base_margin_eval_set: Any = None,
-    ) -> RFFBoostRegressor:
-        """Fit to X and y.
-
-        Parameters
-        ----------
-        {X}
-        y : array-like of shape (n,) or (n, K)
-            Targets in the columns that the loss takes, finite unless its attribute ``infinite`` is true; several
-            targets where loss and learner can fit several (attribute ``multi_output``): then
-            ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count equally.
-        {sample_weight}
-        {init_model}
-        {eval_set}
-        {groups}
-        {base_margin}
-        {base_margin_eval_set}
-
-        Returns
-        -------
-        self
-
-        {raises}
-        """
-        margins = base_margin, base_margin_eval_set
-        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())
 
     def _targets(self) -> RealTargets:
         """The encoder of targets for the loss."""

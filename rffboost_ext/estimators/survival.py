@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._signals import atomic_fit
 from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.parts import Parts
 from ..data.dataset import Dataset
@@ -20,7 +19,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import has_attribute
-from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .step_function import StepFunction, step_functions
 
 
@@ -74,48 +73,6 @@ class RFFBoostSurvival(BaseRFFBoost):
     event_times_: Array
     _baseline_hazard: Array
 
-    @atomic_fit
-    @document_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        init_model: Any = None,
-        eval_set: Any = None,
-        groups: Any = None,
-        base_margin: Any = None,
-        base_margin_eval_set: Any = None,
-    ) -> RFFBoostSurvival:
-        """Fit to X and y.
-
-        Parameters
-        ----------
-        {X}
-        y : structured array of shape (n,), or array-like of shape (n,) or (n, 2)
-            A structured array has two fields of any names: whether the event was observed, and its time, or that
-            of censoring. An array (n,) holds times that were all observed. For the losses "aft_normal",
-            "aft_logistic" and "aft_extreme" an array (n, 2) holds lower and upper bounds of times. Bounds of a
-            known time are equal. The upper bound is infinite for a time censored on the right, and the lower bound
-            is 0 for a time censored on the left.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights, 0 for leaving a row out. They enter the risk sets of "cox" and its baseline
-            hazard.
-        {init_model}
-        {eval_set}
-        {groups}
-        {base_margin}
-        {base_margin_eval_set}
-
-        Returns
-        -------
-        self
-
-        {raises}
-        """
-        margins = base_margin, base_margin_eval_set
-        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())
-
     def _targets(self) -> SurvivalTargets:
         """The encoder of targets for the loss."""
         return SurvivalTargets(type(self).__name__, has_attribute(self, "loss", "infinite"))
@@ -127,14 +84,14 @@ class RFFBoostSurvival(BaseRFFBoost):
                 f"derive from rffboost_ext.losses.SurvivalLoss, got {parts.loss!r}"
             )
 
-    def _after_training(self, data: Dataset) -> None:
+    def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         """Estimate the baseline hazard from the rows of the fit."""
-        y, raw = data.y, data.observations.total(self.ensemble_.raw(data.X))
+        y, raw = rows.y, rows.observations.total(self.ensemble_.raw(rows.X))
         bounds = self.loss_.bounds(y)
         known = bounds[:, 0] == bounds[:, 1]
         self.event_times_ = np.unique(bounds[known, 0])
         self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | known[:, None]])
-        self._baseline_hazard = self.loss_.baseline_hazard(y, raw, data.weight, self.unique_times_)
+        self._baseline_hazard = self.loss_.baseline_hazard(y, raw, rows.weight, self.unique_times_)
 
     def average_fitted(self, models: Sequence[RFFBoostSurvival]) -> None:
         """Set the times to those of all models, and the baseline hazard at them to the mean."""

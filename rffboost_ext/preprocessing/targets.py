@@ -254,12 +254,13 @@ def first_labels(y: Any) -> Array:
     return labels if labels.ndim == 1 else label_array(labels[:, 0])
 
 
-def class_targets(owner: str, y: Any, class_weight: Any, has_own_columns: Callable[[int], bool]) -> TargetEncoder:
+def class_targets(
+    owner: str, labels: Array | None, class_weight: Any, has_own_columns: Callable[[int], bool]
+) -> TargetEncoder:
     """The encoder for labels (n,), these and columns of the loss (n, K), or indicators of several labels (n, L).
 
     `has_own_columns` says whether the loss takes a label and its own columns where there are several.
     """
-    labels = None if y is None or getattr(y, "ndim", None) == 1 else label_array(y)
     if labels is None or labels.ndim < 2 or labels.shape[1] == 1:
         return LabelEncoder(owner, class_weight)
     if has_own_columns(labels.shape[1]):
