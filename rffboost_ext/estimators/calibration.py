@@ -145,7 +145,7 @@ def split_rows(
     if group is not None:
         kept, held = group_split(group[used], size_of(len(used)), random)
         return used[kept], used[held], weight[used[held]]
-    copies = find_copies(as_numbers(values[used]), y[used, None].astype(np.float64))
+    copies = find_copies(in_codes(values[used]), y[used, None].astype(np.float64))
     distinct, code = (np.arange(len(used)),) * 2 if copies is None else copies
     kept, held = calibration_split(missing_entries(values[used[distinct]]), size_of(len(distinct)), random)
     kept = kept if copies is None else np.flatnonzero(np.isin(code, kept))
@@ -166,7 +166,7 @@ def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def as_numbers(values: Array) -> Array:
+def in_codes(values: Array) -> Array:
     """Validated X as floats, (n, d), with codes for objects such as text, to compare rows."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64, copy=False)

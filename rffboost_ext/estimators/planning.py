@@ -150,11 +150,11 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
             f"do not keep to them"
         )
     if stops and validation is None:
-        require_rows(owner, given.n_folds, data)
+        require_enough_rows(owner, given.n_folds, data)
     return stops
 
 
-def require_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
+def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
     """Raise a ValueError if there are too few rows or groups to hold some of them out."""
     least = 2 if is_auto(n_folds) else max(2, int(n_folds))
     n_samples, n_groups = len(data), data.n_groups

@@ -14,7 +14,7 @@ from ..boosting.scorers import ScoreDecoder, ScoreFunction
 from ..core import Loss, Observations
 from ..utils.typing import Array
 from .matrices import float_weights
-from .prepared_losses import score_of_rows, weighted_derivatives
+from .prepared_losses import score_of_rows, weighted_in_units
 from .score_conversion import ScoreConversion, as_columns
 
 
@@ -37,7 +37,7 @@ class ArrayObjective:
         if self.class_factors is not None:
             weight = weight * self.class_factors[y[:, 0].astype(np.intp)]
         rows = Observations(y.reshape(len(raw), -1), weight)
-        gradient, hessian = weighted_derivatives(self.loss, rows, raw)
+        gradient, hessian = weighted_in_units(self.loss, rows, raw)
         return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))
 
 

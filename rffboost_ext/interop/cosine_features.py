@@ -27,7 +27,7 @@ def require_no_missing(n_missing: int) -> None:
         )
 
 
-def require_same_features(n_features: int, found: Array | None, X: Array) -> None:
+def require_matrix_features(n_features: int, found: Array | None, X: Array) -> None:
     """Raise a ValueError unless X equals the features found in a matrix, if they are known, up to rounding."""
     if X.shape[1] != n_features:
         raise ValueError(f"CosineObjective: X must have the {n_features} columns of the matrix, got {X.shape[1]}")

@@ -29,7 +29,7 @@ from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_space
 from .host import host_of
 from .matrices import attach, matrix_host, read_rows, read_targets, require_whole_groups
 from .models import NO_MODEL, fitted
-from .prepared_losses import n_classes_of_scores, prepare_for_training, score_of_rows, weighted_derivatives
+from .prepared_losses import n_classes_of_scores, prepare_for_training, score_of_rows, weighted_in_units
 from .score_conversion import as_columns
 from .trainings import Trainings
 
@@ -154,7 +154,7 @@ class CosineObjective:
         if (training.n_calls - 1) % self.every == 0:
             training.add_cosine(host)
         fitter, raw = training.fitter, training.total(host, training.raw)
-        gradient, hessian = weighted_derivatives(fitter.loss, fitter.rows, raw)
+        gradient, hessian = weighted_in_units(fitter.loss, fitter.rows, raw)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
     def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:

@@ -146,7 +146,7 @@ class HostEstimator:
         rows = Observations(y, check_sample_weight(sample_weight, len(y)))
         given = {key: params[key] for key in self._host.class_weights if params.get(key) is not None}
         given = {key: value for key, value in given.items() if value not in NEUTRAL_WEIGHTS.get(key, NO)}
-        self._class_factors = class_factors(name, loss, given, y, n_classes) if given else None
+        self._class_factors = host_class_factors(name, loss, given, y, n_classes) if given else None
         self._n_columns = y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, rows, n_classes)
         check_response_of_classes(self.loss_, self.baseline_, n_classes)
@@ -256,7 +256,7 @@ def routed(method: Callable[..., Any], *others: str) -> dict[str, None]:
     return dict.fromkeys([name for name in names if name not in ("self", "X", "y")] + list(others))
 
 
-def class_factors(owner: str, loss: Loss, given: Mapping[str, Any], y: Array, n_classes: int | None) -> Array:
+def host_class_factors(owner: str, loss: Loss, given: Mapping[str, Any], y: Array, n_classes: int | None) -> Array:
     """Factors on the weights of two classes, (2,), by parameters of the host.
 
     ``is_unbalance`` gives both classes the same total weight, by a factor on the smaller one.

@@ -20,7 +20,7 @@ from ..preprocessing.targets import decision_values, decode_labels, encode_label
 from ..utils.typing import Array
 from .array_objectives import ArrayMetric, ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
-from .lightgbm_host import HOST, booster_of
+from .lightgbm_host import HOST, lightgbm_booster
 from .matrices import attach, host_labels
 from .queries import add_queries, replace_eval_targets
 
@@ -194,7 +194,9 @@ class LGBMEstimator(HostEstimator):
         if init_score is not None and not is_flat:
             check_base_margin(init_score, len(y), n_outputs, "init_score")
         if model is not None:
-            self.baseline_ = self._continued_baseline(model, self._host.read(booster_of(model, "init_model")))
+            self.baseline_ = self._continued_baseline(
+                model, self._host.read(lightgbm_booster(model, "init_model"))
+            )
         elif init_score is not None or self._other_params.get("boost_from_average") in (False, "false"):
             self.baseline_ = np.zeros(n_outputs)
 

@@ -18,10 +18,10 @@ from ..losses.links import BinaryLogitLink
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from .cosine_features import require_same_features
+from .cosine_features import require_matrix_features
 from .cosine_training import assign_trees
 from .host import Host, HostModel
-from .lightgbm_model import TextModel, model_categories, parse_model, read_rounds
+from .lightgbm_model import TextModel, parse_text_model, rounds_of_text_model, text_model_categories
 from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
 
 BAGGING_OF_CLASSES = [
@@ -82,7 +82,7 @@ class LightGBMHost(Host):
         found = dense(matrix.data) if known else np.empty(0)
         if found.ndim == 2:
             (_, n_features) = np.shape(found)
-            require_same_features(n_features, found if found.dtype.kind in "biuf" else None, X)
+            require_matrix_features(n_features, found if found.dtype.kind in "biuf" else None, X)
 
     def tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
         for spelling in {"boosting", "boosting_type", "boost"} & {*(matrix.params or ())}:
@@ -103,11 +103,11 @@ class LightGBMHost(Host):
         return baseline
 
     def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
-        booster = booster_of(model)
+        booster = lightgbm_booster(model)
         width = booster.num_model_per_iteration()
         require("to_ensemble", "n_rounds", n_rounds, Integer(1, booster.num_trees() // width) | OPTIONAL)
-        text = parse_model(booster.model_to_string(num_iteration=n_rounds))
-        terms = tuple(read_rounds(text))
+        text = parse_text_model(booster.model_to_string(num_iteration=n_rounds))
+        terms = tuple(rounds_of_text_model(text))
         ensemble = Ensemble(np.zeros(width), terms, np.ones((len(terms), 2)))
         names = booster.feature_name()
         is_named = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
@@ -118,7 +118,7 @@ class LightGBMHost(Host):
             recorded_link(text),
             booster.num_feature(),
             np.array(names, dtype=object) if is_named else None,
-            partial(model_categories, text),
+            partial(text_model_categories, text),
             has_exact_names=not any("_" in name for name in names),
             classes=getattr(model, "classes_", None),
             averages="average_output" in text.header,
@@ -126,17 +126,17 @@ class LightGBMHost(Host):
 
     def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
         model = booster.model_to_string()
-        text = parse_model(model)
+        text = parse_text_model(model)
         for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
             require_unchanging_trees(boosting if found else "gbdt")
         best = booster.best_iteration if booster.best_iteration > 0 else None
-        return assign_trees(read_rounds(text), changed, best)
+        return assign_trees(rounds_of_text_model(text), changed, best)
 
 
 HOST = LightGBMHost()
 
 
-def booster_of(model: Any, name: str = "model") -> Booster:
+def lightgbm_booster(model: Any, name: str = "model") -> Booster:
     """The booster of a model of LightGBM or of the file of one, or a TypeError that names the parameter."""
     if isinstance(model, str | os.PathLike):
         return Booster(model_file=model)

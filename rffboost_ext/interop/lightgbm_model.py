@@ -60,14 +60,14 @@ class TextModel:
         return "sqrt" in self.header.get("objective", "").split()
 
 
-def parse_model(text: str) -> TextModel:
+def parse_text_model(text: str) -> TextModel:
     """Split ``Booster.model_to_string()`` into header and trees."""
     body, _, rest = text.partition("end of trees")
     head, *trees = body.split("\nTree=")
     return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees], rest)
 
 
-def model_categories(model: TextModel) -> list[Array | None]:
+def text_model_categories(model: TextModel) -> list[Array | None]:
     """The categories of each column of a table in the order of their codes, None for numbers; empty without any.
 
     Raises
@@ -100,7 +100,7 @@ def read_fields(text: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def read_rounds(model: TextModel) -> list[Any]:
+def rounds_of_text_model(model: TextModel) -> list[Any]:
     """The trees of a model, one term per boosting round; with linear leaves if one of them has these.
 
     Raises
@@ -131,7 +131,7 @@ def read_terms(model: TextModel) -> list[Any]:
 def read_leaves(tree: dict[str, str]) -> LinearLeaves:
     """The linear functions of the leaves of a tree; constants if it has none."""
     if not int(tree.get("is_linear", "0")):
-        constant = read_array(tree, "leaf_value", np.float64)
+        constant = array_field(tree, "leaf_value", np.float64)
         return LinearLeaves(constant, np.zeros(len(constant), np.int64), np.zeros(0, np.int64), np.zeros(0))
     names = {
         "leaf_const": np.float64,
@@ -139,21 +139,21 @@ def read_leaves(tree: dict[str, str]) -> LinearLeaves:
         "leaf_features": np.int64,
         "leaf_coeff": np.float64,
     }
-    return LinearLeaves(*(read_array(tree, name, dtype) for name, dtype in names.items()))
+    return LinearLeaves(*(array_field(tree, name, dtype) for name, dtype in names.items()))
 
 
 def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
     """One tree for one of several outputs: inner nodes first, then leaves."""
-    leaves = read_array(tree, "leaf_value", np.float64)
+    leaves = array_field(tree, "leaf_value", np.float64)
     inner = len(leaves) - 1
-    kind, threshold = (read_array(tree, name, dtype)[:inner] for name, dtype in NODE_FIELDS.items())
+    kind, threshold = (array_field(tree, name, dtype)[:inner] for name, dtype in NODE_FIELDS.items())
     is_set = (kind & CATEGORICAL) > 0
     left, right = (read_children(tree, name, inner) for name in ("left_child", "right_child"))
     nodes = {
         # LightGBM's members go left.
         "left": np.where(is_set, right, left),
         "right": np.where(is_set, left, right),
-        "feature": read_array(tree, "split_feature", np.int32)[:inner],
+        "feature": array_field(tree, "split_feature", np.int32)[:inner],
         # LightGBM's x <= t becomes x < the next number.
         "threshold": np.where(is_set, 0.0, np.nextafter(threshold, np.inf)),
         "missing_left": is_set | missing_goes_left(kind, threshold),
@@ -167,13 +167,13 @@ def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
         value=np.append(np.zeros(inner), leaves)[:, None],
         output=None if n_outputs == 1 else np.array([output]),
         n_outputs=n_outputs,
-        **read_category_sets(tree, np.flatnonzero(is_set), threshold, inner + len(leaves)),
+        **category_sets_of_tree(tree, np.flatnonzero(is_set), threshold, inner + len(leaves)),
     )
 
 
 def read_children(tree: dict[str, str], name: str, inner: int) -> Array:
     """Children of inner nodes; LightGBM writes leaf k as -k - 1."""
-    child = read_array(tree, name, np.int64)[:inner]
+    child = array_field(tree, name, np.int64)[:inner]
     return np.where(child >= 0, child, inner - child - 1)
 
 
@@ -186,11 +186,11 @@ def missing_goes_left(kind: Array, threshold: Array) -> Array:
     return np.where(missing == MISSING_NAN, by_default, zero_is_left)
 
 
-def read_category_sets(tree: dict[str, str], nodes: Array, threshold: Array, n_nodes: int) -> dict[str, Array]:
+def category_sets_of_tree(tree: dict[str, str], nodes: Array, threshold: Array, n_nodes: int) -> dict[str, Array]:
     """The category sets of some nodes, as fields of :class:`Trees`; the threshold of a node is their number."""
     if not len(nodes):
         return {}
-    words, ends = (read_array(tree, name, np.int64) for name in ("cat_threshold", "cat_boundaries"))
+    words, ends = (array_field(tree, name, np.int64) for name in ("cat_threshold", "cat_boundaries"))
     subset = np.full(n_nodes, -1, dtype=np.int32)
     subset[nodes] = np.arange(len(nodes))
     members = np.zeros((len(nodes), int(np.diff(ends).max())), dtype="<u4")
@@ -199,6 +199,6 @@ def read_category_sets(tree: dict[str, str], nodes: Array, threshold: Array, n_n
     return {"subset": subset, "members": members.view(np.uint8)}
 
 
-def read_array(tree: dict[str, str], name: str, dtype: Any) -> Array:
+def array_field(tree: dict[str, str], name: str, dtype: Any) -> Array:
     """A field as an array; empty if absent, as for the splits of a tree of one leaf."""
     return np.array(tree.get(name, "").split(), dtype=dtype)

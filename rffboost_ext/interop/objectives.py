@@ -19,7 +19,7 @@ from .prepared_losses import (
     prepare_for_scores,
     prepare_for_training,
     score_of_rows,
-    weighted_derivatives,
+    weighted_in_units,
 )
 from .score_conversion import as_columns
 
@@ -77,7 +77,7 @@ class MatrixObjective:
         unset = matrix_host(matrix).unset_score
         if np.all(scores == unset):
             warn_of_start(unset, loss, rows)
-        gradient, hessian = weighted_derivatives(loss, rows, raw, 0 if is_new else None)
+        gradient, hessian = weighted_in_units(loss, rows, raw, 0 if is_new else None)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
 

@@ -33,9 +33,9 @@ def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None =
     """The prepared loss and its baseline, (C,), with every check of a first round."""
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    with require_columns(loss, rows.y):
+    with explaining_columns(loss, rows.y):
         loss, baseline = prepare_with_baseline(loss, rows, n_classes)
-        weighted_derivatives(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
+        weighted_in_units(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
     return loss, baseline
 
 
@@ -43,7 +43,7 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     """The prepared loss, with the checks of the boosting loop at a host's raw scores (n, C)."""
     raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    with require_columns(loss, rows.y):
+    with explaining_columns(loss, rows.y):
         loss = prepare_loss(loss, rows, n_classes_of_scores(loss, rows.y, raw.shape[1]))
         check_class_indices(loss, rows.y, raw[0])
         check_values_of_some_rows(loss, rows, raw)
@@ -63,7 +63,7 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
 
 
 @contextmanager
-def require_columns(loss: Loss, y: Array) -> Iterator[None]:
+def explaining_columns(loss: Loss, y: Array) -> Iterator[None]:
     """Say how a matrix gets further columns in an error of a loss that needs more than a target (n, K) has."""
     advice = (
         "further columns of the target of a matrix are given by attach(matrix, y=...), queries also by the "
@@ -115,9 +115,7 @@ def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
     return is_of_classes and response_at(loss, baseline[None]).shape[1] == len(baseline)
 
 
-def weighted_derivatives(
-    loss: Loss, rows: Observations, raw: Array, index: int | None = None
-) -> tuple[Array, Array]:
+def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | None = None) -> tuple[Array, Array]:
     """Gradient and hessian of ``loss.unit`` times a prepared loss, weights applied, (n, C) each.
 
     `index` is the host's round, None if unknown. Rows of weight 0 are left out and have derivatives of 0.
@@ -131,7 +129,7 @@ def weighted_derivatives(
     counts = rows.weight > 0.0
     if not counts.all():
         gradient, hessian = np.zeros((2, *raw.shape))
-        gradient[counts], hessian[counts] = weighted_derivatives(loss, rows.take(counts), raw[counts], index)
+        gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts], index)
         return gradient, hessian
     derivatives = scale_derivatives(loss, compute_derivatives(loss, rows, raw, index))
     check_derivatives(loss, derivatives, raw, index)
@@ -140,10 +138,10 @@ def weighted_derivatives(
     return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight
 
 
-def newton_step(loss: Loss, rows: Observations) -> Array:
+def first_newton_scores(loss: Loss, rows: Observations) -> Array:
     """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
     n_scores = len(compute_baseline(loss, rows))
-    gradient, hessian = weighted_derivatives(loss, rows, np.zeros((len(rows), n_scores)))
+    gradient, hessian = weighted_in_units(loss, rows, np.zeros((len(rows), n_scores)))
     return -gradient.sum(axis=0) / hessian.sum(axis=0)
 
 

@@ -49,7 +49,7 @@ def add_queries(
         return y, others
     loss = LOSSES.create(loss)
     name = find_name(owner, loss, given)
-    target, of_sets = with_queries(owner, name, y, given[name]), given.get(f"eval_{name}", ())
+    target, of_sets = with_query_column(owner, name, y, given[name]), given.get(f"eval_{name}", ())
     require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
 
@@ -59,7 +59,7 @@ def add_queries(
         if queries is None:
             raise wrong_number_of_entries("evaluation set")
         same = is_training and np.array_equal(queries, given[name])
-        return target if same else with_queries(owner, f"eval_{name}", labels, queries)
+        return target if same else with_query_column(owner, f"eval_{name}", labels, queries)
 
     def wrong_number_of_entries(sets: str) -> ValueError:
         return ValueError(f"{owner}: eval_{name} must have an entry for each {sets}, got {len(of_sets)}")
@@ -86,7 +86,7 @@ def find_name(owner: str, loss: Loss, given: Mapping[str, Any]) -> str:
     return name
 
 
-def with_queries(owner: str, name: str, y: Any, queries: Any) -> Array:
+def with_query_column(owner: str, name: str, y: Any, queries: Any) -> Array:
     """A target (n,) or (n, K) with the number of the query of each row as a further column."""
     columns = as_columns(number_array(y))
     code = codes_of_sizes if name.endswith("group") else label_codes

@@ -23,11 +23,11 @@ from .estimator import PARAMETERS, HostEstimator, routed
 from .links import XGBOOST
 from .loss_text import loss_from_text, loss_to_text
 from .matrices import attach
-from .prepared_losses import has_score_for_each_class, newton_step
+from .prepared_losses import first_newton_scores, has_score_for_each_class
 from .queries import add_queries
 from .score_conversion import host_link
 from .xgboost_base_score import base_score_of, initial_score, is_representable, raw_of_base_score
-from .xgboost_host import HOST, LOSS, booster_of
+from .xgboost_host import HOST, LOSS, xgboost_booster
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
 GIVEN, BASE_MARGIN = "rffboost_loss_given", "rffboost_base_margin"
@@ -202,12 +202,12 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         """Set loss and intercept, which XGBoost's own fit reads, and return the objective in the booster."""
         rows = self._fit_loss(y, sample_weight)
         if model is not None:
-            self.baseline_ = self._continued_baseline(model, self._host.read(booster_of(model, "xgb_model")))
+            self.baseline_ = self._continued_baseline(model, self._host.read(xgboost_booster(model, "xgb_model")))
         elif self.base_score is not None:
             self.baseline_ = self._given_baseline()
         elif self._class_factors is not None:
             factors = self._class_factors[rows.y[:, 0].astype(np.intp)]
-            self.baseline_ = newton_step(self.loss_, Observations(rows.y, rows.weight * factors))
+            self.baseline_ = first_newton_scores(self.loss_, Observations(rows.y, rows.weight * factors))
         self.uses_base_margin_ = base_margin is not None
         if self.uses_base_margin_:
             self.baseline_ = np.zeros_like(self.baseline_)

@@ -20,7 +20,7 @@ from ..terms.ensemble import Ensemble
 from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from .cosine_features import require_no_missing, require_same_features
+from .cosine_features import require_matrix_features, require_no_missing
 from .host import Host, HostModel
 from .links import XGBOOST, link_of
 from .prepared_losses import has_score_for_each_class
@@ -87,7 +87,7 @@ class XGBoostHost(Host):
         require_no_missing(matrix.num_row() * matrix.num_col() - matrix.num_nonmissing())
         # A QuantileDMatrix has only the bins of its features.
         found = None if isinstance(matrix, QuantileDMatrix) else self.tree_inputs(matrix, np.arange(len(X)))
-        require_same_features(matrix.num_col(), found, X)
+        require_matrix_features(matrix.num_col(), found, X)
 
     def tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
         try:
@@ -111,9 +111,9 @@ class XGBoostHost(Host):
     def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
         if isinstance(model, XGBModel) and not np.isnan(model.missing):
             raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
-        booster = booster_of(model)
+        booster = xgboost_booster(model)
         learner = parse_model(booster)
-        start, rounds = initial_score(learner), read_terms(learner)
+        start, rounds = initial_score(learner), rounds_as_terms(learner)
         linear = learner["gradient_booster"]["name"] == "gblinear"
         if linear:
             # XGBoost adds the first of several initial scores to all.
@@ -147,7 +147,7 @@ class XGBoostHost(Host):
 HOST = XGBoostHost()
 
 
-def booster_of(model: Any, name: str = "model") -> Booster:
+def xgboost_booster(model: Any, name: str = "model") -> Booster:
     """The booster of a model of XGBoost or of the file of one, or a TypeError that names the parameter."""
     if isinstance(model, str | os.PathLike):
         return Booster(model_file=model)
@@ -159,7 +159,7 @@ def booster_of(model: Any, name: str = "model") -> Booster:
     return model
 
 
-def read_terms(learner: dict[str, Any]) -> list[Term]:
+def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:
     """The rounds of a parsed model as terms; one for all rounds of a linear model, of which the sum is stored."""
     if learner["gradient_booster"]["name"] != "gblinear":
         return list(read_rounds(learner))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import compiled
 from ..utils.typing import Array
-from .line_search import MAX_STEP, LineSearch
+from .line_search import MAX_STEP, WolfeSearch
 
 # Maximum number of evaluations of a line search.
 MAX_EVALUATIONS = 20
@@ -67,7 +67,7 @@ class QuasiNewton:
         slope, largest = self._find_direction(*pairs, gradient, self._shares, direction)
         if largest <= tol or slope >= 0.0:
             return None
-        line = LineSearch(value, slope, min(1.0 / math.sqrt(-slope), MAX_STEP) if self.is_first else 1.0)
+        line = WolfeSearch(value, slope, min(1.0 / math.sqrt(-slope), MAX_STEP) if self.is_first else 1.0)
         for _ in range(MAX_EVALUATIONS):
             point = x + line.step * direction
             reached, new_gradient = evaluate(fun, point)

@@ -13,7 +13,7 @@ Point: TypeAlias = tuple[float, float, float]
 """A step, its value and its slope."""
 
 
-class LineSearch:
+class WolfeSearch:
     """A search for a step that satisfies the strong Wolfe conditions.
 
     The interval is between the best step ("low") and its other end ("high"). Scalars in Python take less time than

@@ -30,7 +30,9 @@ def check_learner_state(state: Any, n_features: int, n_outputs: int) -> None:
             size = len(projection.matrix) if isinstance(projection, Projection) else n_features
             is_right = is_kernel(value, issubclass(learner, RFFIRLS), size, n_outputs)
         elif issubclass(learner, KernelMachine) and name == "projection":
-            projected = isinstance(value, Projection) and is_finite(value.matrix, (len(value.matrix), n_features))
+            projected = isinstance(value, Projection) and has_finite_floats(
+                value.matrix, (len(value.matrix), n_features)
+            )
             is_right = value is None or projected
         elif (learner, name) == (RFFNewton, "earnings"):
             is_right = isinstance(value, FeatureGains) and is_positive(value.gains, n_features, with_zero=True)
@@ -47,14 +49,14 @@ def is_kernel(value: Any, has_bounds: bool, n_features: int, n_outputs: int) -> 
     if not isinstance(value, tuple) or len(value) != (4 if has_bounds else 2):
         return False
     omega, second = value[:2]
-    if not (isinstance(omega, np.ndarray) and len(omega) and is_finite(omega, (len(omega), n_features))):
+    if not (isinstance(omega, np.ndarray) and len(omega) and has_finite_floats(omega, (len(omega), n_features))):
         return False
     if not has_bounds:
         return isinstance(second, float) and 0.0 < second < np.inf
     return all(is_positive(bound, n_outputs) for bound in value[1:3]) and isinstance(value[3], int | np.integer)
 
 
-def is_finite(array: Any, shape: tuple[int, ...]) -> bool:
+def has_finite_floats(array: Any, shape: tuple[int, ...]) -> bool:
     """Whether a value is an array of finite float32 or float64 with this shape."""
     is_floats = isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float64)
     return is_floats and array.shape == shape and bool(np.isfinite(array).all())

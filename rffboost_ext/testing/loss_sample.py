@@ -85,7 +85,7 @@ def samples(loss: Loss, y: Array, n_classes: int | None) -> Iterator[LossSample]
     require_shape(f"loss {loss!r}: baseline, with the scores that n_scores says,", baseline, (n_scores,))
     start = np.tile(baseline, (len(y), 1))
     with named_errors(f"loss {loss!r}: derivatives at the baseline"):
-        scale = newton_step(prepared, y, start, weight)
+        scale = typical_step(prepared, y, start, weight)
     for spread in (0.1, 1.0):
         raw = start + spread * scale * rng.standard_normal(start.shape).clip(-2.0, 2.0)
         yield LossSample(prepared, y, weight, raw, baseline, scale, n_classes)
@@ -99,7 +99,7 @@ def sample_weights(loss: Loss, y: Array, rng: np.random.Generator) -> Array:
     return weight
 
 
-def newton_step(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
+def typical_step(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
     """The length of a typical Newton step in each score, (C,), within 1e-3 to 1e3 times the size of the scores."""
     gradient, hessian = check_pair(loss, Observations(y, weight).derivatives(loss, raw))
     step = np.sqrt(np.mean(np.square(gradient), axis=0)) / np.maximum(np.mean(hessian, axis=0), 1e-300)

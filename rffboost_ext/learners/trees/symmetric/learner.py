@@ -19,7 +19,7 @@ from .derivatives import exact_derivatives, sampled_columns, split_derivatives
 from .features import BinnedFeatures
 from .growth import Histograms
 from .leaves import (
-    column_ranges,
+    central_ranges,
     constant_leaves,
     has_enough,
     leaf_sums,
@@ -274,7 +274,7 @@ class SymmetricGrower:
         design, feature = round.design, structure.feature
         X, ranges = design.cache(
             (SymmetricGrower, "ranges"),
-            lambda: (np.ascontiguousarray(design.original), column_ranges(design.original, round.loss_weight)),
+            lambda: (np.ascontiguousarray(design.original), central_ranges(design.original, round.loss_weight)),
         )
         low, high, center, scale = ranges.take(feature, axis=1)
         # A feature of several levels has one slope.

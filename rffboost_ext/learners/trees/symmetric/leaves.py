@@ -28,12 +28,12 @@ def constant_leaves(sums: Array, penalty: float, least: float) -> Array:
     A leaf whose hessian, on average over outputs, is below `least` has the value of its parent, or of the nearest
     ancestor with enough.
     """
-    values, enough = newton_step(sums, penalty), has_enough(sums, least)
+    values, enough = leaf_step(sums, penalty), has_enough(sums, least)
     merged = sums
     while not enough.all() and len(merged) > 1:
         merged = merged[: len(merged) // 2] + merged[len(merged) // 2 :]
         copies = len(sums) // len(merged)
-        values[~enough] = np.tile(newton_step(merged, penalty), (copies, 1))[~enough]
+        values[~enough] = np.tile(leaf_step(merged, penalty), (copies, 1))[~enough]
         enough |= np.tile(has_enough(merged, least), copies)
     return values
 
@@ -43,7 +43,7 @@ def has_enough(sums: Array, least: float) -> Array:
     return np.asarray(sums[:, :, 1].mean(axis=1) >= max(least, np.finfo(np.float64).tiny))
 
 
-def newton_step(sums: Array, penalty: float) -> Array:
+def leaf_step(sums: Array, penalty: float) -> Array:
     """The step of sums of gradients and hessians, (..., 2)."""
     bend = sums[..., 1] + penalty
     return np.divide(-sums[..., 0], bend, out=np.zeros_like(bend), where=bend > 0.0)
@@ -118,17 +118,17 @@ def standardised_levels(X: Array, feature: Array, low: Array, high: Array, cente
     return Z
 
 
-def column_ranges(X: Array, weight: Array) -> Array:
+def central_ranges(X: Array, weight: Array) -> Array:
     """Range, weighted mean and standard deviation in it of each column, (4, d).
 
     The range leaves out a share of :data:`TAIL` of the rows at both ends, which would be far from the others where
     tails are heavy, and lines with them. Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
     """
-    return np.stack([column_range(values.astype(np.float64), weight) for values in X.T], axis=1)
+    return np.stack([central_range(values.astype(np.float64), weight) for values in X.T], axis=1)
 
 
-def column_range(values: Array, weight: Array) -> tuple[float, float, float, float]:
-    """As :func:`column_ranges`, of one column (n,)."""
+def central_range(values: Array, weight: Array) -> tuple[float, float, float, float]:
+    """As :func:`central_ranges`, of one column (n,)."""
     counted = (weight > 0.0) & ~np.isnan(values)
     if not counted.any():
         return 0.0, 0.0, 0.0, 1.0
