@@ -1,8 +1,7 @@
 """The other methods of the papers: random features, landmarks, kernel learning, greedy features, kernel boosting.
 
 Functions build a classifier as a paper describes it; classes are the feature maps, learners and weightings that
-they are composed of. The papers' grids are in
-:mod:`rffboost_ext.experiments.baselines.hyperparameter_grids`.
+they are composed of. The papers' grids are in :mod:`rffboost_ext.experiments.reproduce.papers`.
 """
 
 from .experiments.baselines import stored  # noqa: F401 - registers how these parts are stored

@@ -23,7 +23,7 @@ from rffboost_ext.baselines import (
     RBFLandmarks,
     landmark_bound,
 )
-from rffboost_ext.experiments.baselines.hyperparameter_grids import PAPERS
+from rffboost_ext.experiments.reproduce.papers import PAPERS
 from rffboost_ext.persistence.values import TABLES
 
 from ..estimators.test_sklearn import name_of
@@ -176,7 +176,7 @@ CASES = [(paper, name) for paper, systems in PAPERS.items() for name in systems]
 def test_grids_name_parameters_that_there_are(paper, name):
     published = PAPERS[paper][name]
     pytest.importorskip("lightgbm" if name == "LGBM" else "sklearn")
-    model = published.build(5, 0)
+    model = published.build(5)
     for block in published.grid(4):
         model.set_params(**{key: values[-1] for key, values in block.items()})
         for key, values in block.items():

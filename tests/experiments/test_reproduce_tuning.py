@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext.baselines import greedy_pbrff, pbrff
-from rffboost_ext.experiments.baselines.hyperparameter_grids import width_2019
 from rffboost_ext.experiments.reproduce.comparison import published
 from rffboost_ext.experiments.reproduce.grid_search import (
     Landmarked,
@@ -22,9 +21,8 @@ from rffboost_ext.experiments.reproduce.grid_search import (
     tempered,
     tune,
 )
-from rffboost_ext.experiments.reproduce.letarte2019 import SVM_VARIANT
+from rffboost_ext.experiments.reproduce.papers import ECML_2020, LETARTE_2019, preset, width_2019
 from rffboost_ext.experiments.reproduce.splits import CrossValidated
-from rffboost_ext.experiments.reproduce.systems import preset, system_path
 
 from .reproduce_cases import WINE
 
@@ -33,9 +31,9 @@ from .reproduce_cases import WINE
 @pytest.mark.parametrize(
     ("path", "grid"),
     [
-        (system_path("ecml2020", "GBRFF2", 8), [{"learner__gamma": [0.02, 0.1], "learner__l2": [0.0, 0.25]}]),
-        (system_path("ecml2020", "PBRFF", 8), [{"mapping__gamma": [0.02, 0.2], "C": [0.01, 1.0, 100.0]}]),
-        (SVM_VARIANT.path(0.0), [{"gamma": [0.001, 0.02, 0.2], "C": [0.1, 10.0]}]),
+        (ECML_2020["GBRFF2"].path(8), [{"learner__gamma": [0.02, 0.1], "learner__l2": [0.0, 0.25]}]),
+        (ECML_2020["PBRFF"].path(8), [{"mapping__gamma": [0.02, 0.2], "C": [0.01, 1.0, 100.0]}]),
+        (LETARTE_2019["SVM_RBF"].path(), [{"gamma": [0.001, 0.02, 0.2], "C": [0.1, 10.0]}]),
     ],
 )
 def test_search_is_that_of_scikit_learn(path, grid):
@@ -58,9 +56,9 @@ def test_search_is_that_of_scikit_learn(path, grid):
 
 def test_smaller_sizes_are_what_a_fit_of_that_size_gives():
     parts = CrossValidated(0.3).parts(WINE, 1)
-    path = system_path("ecml2020", "GBRFF1", 9)
+    path = ECML_2020["GBRFF1"].path(9)
     together = path.scores([{}], parts.train, parts.test, [2, 5, 9])[0]
-    alone = [preset("GBRFF1", size).fit(*parts.train).score(*parts.test) for size in (2, 5, 9)]
+    alone = [preset("gbrff1", size).fit(*parts.train).score(*parts.test) for size in (2, 5, 9)]
     np.testing.assert_array_equal(together, alone)
 
 
@@ -131,7 +129,7 @@ def test_the_width_for_the_workshop_paper_reaches_its_accuracy_where_the_one_it_
             X, X_test, y, y_test = train_test_split(
                 WINE.X, WINE.y, train_size=0.3, stratify=WINE.y, random_state=seed
             )
-            model = preset("GBRFF", 200, learner__gamma=gamma)
+            model = preset("gbrff", 200).set_params(learner__gamma=gamma)
             scaler = StandardScaler().fit(X)
             scores.append(model.fit(scaler.transform(X), y).score(scaler.transform(X_test), y_test))
         assert (100.0 * np.mean(scores) > wanted - 3.0) == reached

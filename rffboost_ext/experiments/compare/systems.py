@@ -16,7 +16,7 @@ from ...estimators.classifier import RFFBoostClassifier
 from ...learners import Spectrum, Tree
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from .xgboost_systems import XGBoostCosine, XGBoostLoop
+from .xgboost_systems import NativeXGBClassifier, XGBoostCosine, XGBoostLoop
 
 DEPTH = 5
 POWERS_OF_TEN = [10.0**p for p in range(-2, 3)]
@@ -231,10 +231,8 @@ class XGBoostLogistic(TreeSystem):
     note = "XGBoost with its own logistic loss"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        from ..native_xgboost import XGBClassifier
-
         shared = {"random_state": seed, "n_jobs": threads, "tree_method": "hist"}
-        return XGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)
+        return NativeXGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)
 
     def staged(self, model: Any, X: Array) -> Iterator[Array]:
         for t in range(model.get_booster().num_boosted_rounds()):

@@ -8,16 +8,29 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import xgboost
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..._signals import defer_signals
 from ...core import Loss
 from ...interop.objectives import MatrixObjective
+from ...interop.xgboost import CosineObjective
+from ...interop.xgboost_estimators import DeferInterrupts
 from ...losses.registry import LOSSES
 from ...utils.typing import Array
 
-PARAMETERS = """loss : str or Loss, default="log_loss"
+
+class NativeXGBClassifier(DeferInterrupts, xgboost.XGBClassifier):
+    """``xgboost.XGBClassifier``, whose fit can be interrupted."""
+
+
+class XGBoostSystem(ClassifierMixin, BaseEstimator):
+    """Base class: parameters and label encoding.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="log_loss"
         A loss for two classes.
     n_estimators : int, default=100
         Rounds.
@@ -30,11 +43,13 @@ PARAMETERS = """loss : str or Loss, default="log_loss"
     random_state : int, default=0
         Seed.
     n_jobs : int, default=1
-        Threads."""
+        Threads.
 
-
-class XGBoostSystem(ClassifierMixin, BaseEstimator):
-    """Base class: parameters and label encoding."""
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    """
 
     def __init__(
         self,
@@ -81,34 +96,16 @@ class XGBoostSystem(ClassifierMixin, BaseEstimator):
 
 
 class XGBoostLoop(XGBoostSystem):
-    __doc__ = f"""``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
-
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        Class labels.
-    booster_ : xgboost.Booster
-        The fitted trees.
-    loss_ : Loss
-        The loss that was minimised.
-    baseline_ : float
-        The margin before the first tree, which XGBoost does not store.
-    """
+    """``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop."""
 
     booster_: Any
     loss_: Loss
 
     def _train(self, X: Array, codes: Array) -> None:
-        from xgboost import train
-
         self.loss_ = LOSSES.create(self.loss)
         self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
         matrix, params = self._matrix(X, self.baseline_, label=codes), self._native() | {"base_score": 0.0}
-        self.booster_ = train(params, matrix, self.n_estimators, obj=MatrixObjective(self.loss_))
+        self.booster_ = xgboost.train(params, matrix, self.n_estimators, obj=MatrixObjective(self.loss_))
 
     def decision_function(self, X: Any) -> Array:
         """Margins, (n,)."""
@@ -134,9 +131,7 @@ class XGBoostLoop(XGBoostSystem):
             yield self._labels(margin)
 
     def _matrix(self, X: Array, margin: float, **label: Array) -> Any:
-        from xgboost import DMatrix
-
-        return DMatrix(X, base_margin=np.full(len(X), margin), nthread=self.n_jobs, **label)
+        return xgboost.DMatrix(X, base_margin=np.full(len(X), margin), nthread=self.n_jobs, **label)
 
     def _margin(self, matrix: Any, **rounds: tuple[int, int]) -> Array:
         margin = self.booster_.predict(matrix, output_margin=True, **rounds)
@@ -151,33 +146,17 @@ class XGBoostLoop(XGBoostSystem):
 
 
 class XGBoostCosine(XGBoostSystem):
-    __doc__ = f"""``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree.
-
-    Parameters
-    ----------
-    {PARAMETERS}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        Class labels.
-    model_ : RFFBoostClassifier
-        Both parts, for classes 0 and 1.
-    """
+    """``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree."""
 
     model_: Any
 
     def _train(self, X: Array, codes: Array) -> None:
-        from xgboost import QuantileDMatrix, train
-
-        from ...interop.xgboost import CosineObjective
-
         shared = {name: getattr(self, name) for name in ("learning_rate", "random_state", "n_jobs")}
         hybrid = CosineObjective(self.loss, "rff_1", **shared)
         with defer_signals():
-            matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
+            matrix = xgboost.QuantileDMatrix(X, codes, nthread=self.n_jobs)
         hybrid.attach(matrix, X)
-        self.model_ = hybrid.bind(train(self._native(), matrix, self.n_estimators, obj=hybrid))
+        self.model_ = hybrid.bind(xgboost.train(self._native(), matrix, self.n_estimators, obj=hybrid))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, 2)."""

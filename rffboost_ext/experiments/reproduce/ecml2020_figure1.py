@@ -15,7 +15,7 @@ from ...utils.typing import Array
 from ..report import markdown
 from ..study import Task
 from .figures import draw_boundary, draw_points, new_figure, plane
-from .systems import preset
+from .papers import preset
 from .target import Plan, Target, values
 from .toys import moons
 
@@ -101,7 +101,7 @@ class MoonsFit:
         """The fit of that many rounds."""
         X, y = moons(ROWS, NOISE, np.random.RandomState(SEED))
         test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
-        model = preset("GBRFF1", rounds, learner__n_components=1).fit(X, y)
+        model = preset("gbrff1", rounds).set_params(learner__n_components=1).fit(X, y)
         cosines = Cosines.stack(cast(Sequence[Cosines], model.ensemble_.terms))
         return cls(model, X, y, test, cosines)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from .comparison import curves
 from .ecml2020_tuned import EcmlTable2
 from .figures import draw_curves, new_figure
 from .markdown import curve_table
-from .systems import PRESETS, SLOW, as_published, preset
+from .papers import ECML_2020
 from .target import Plan, Target, values
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class EcmlFigure4(Target):
     )
     full = Plan((DATA,), EcmlTable2.systems, 1, SIZES)
     sample = Plan((DATA,), EcmlTable2.systems, 1, full.points[:12], 100, time_limit=1.0)
-    slow = {"BMKR": SLOW["BMKR"]}
+    slow = EcmlTable2.slow
     serial = True
     downloads = False
 
@@ -109,5 +108,4 @@ class EcmlFigure4(Target):
 
 def model_of(system: str, size: int) -> Any:
     """A system at the fixed hyperparameters of this figure, on unscaled features."""
-    make = partial(preset, system) if system in PRESETS else partial(as_published, "ecml2020", system)
-    return make(size).set_params(**(DEPTH if system == "LGBM" else {}))
+    return ECML_2020[system].build(size).set_params(**(DEPTH if system == "LGBM" else {}))

@@ -11,8 +11,8 @@ from .comparison import PublishedComparison, complete_sets, published
 from .figures import new_figure
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table, far_lines
+from .papers import ECML_2020
 from .splits import CrossValidated
-from .systems import SLOW, system_path
 from .target import CurveTarget, Plan, TableTarget
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class EcmlTable2(TableTarget):
     systems = ("BMKR", "GFC", "PBRFF", "GBRFF1", "LGBM", "GBRFF2")
     full = Plan(SETS, systems, 20, (100,))
     sample = Plan(("wine", "wdbc"), systems, 1, (20,))
-    slow = {"BMKR": SLOW["BMKR"]}
+    slow = {name: published.slow for name, published in ECML_2020.items() if published.slow}
     paper, splitter = "ecml2020", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
     reasons = {("german", "GBRFF2"): GERMAN}
@@ -106,13 +106,10 @@ class EcmlFigure3(CurveTarget):
     sample = Plan(("wine", "wdbc"), tuple(counts), 1, (20, 100, 200))
 
     def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
-        path = system_path(
-            "ecml2020", "GBRFF1", self.largest(plan, system), learner__n_components=self.counts[system]
-        )
-        if self.counts[system] > 1:
-            return path
         # The weight of a single frequency is 1, whatever beta is.
-        return type(path)(path.make, lambda d: [part | {"learner__beta": [1.0]} for part in path.grid(d)])
+        fixed = {"learner__beta": 1.0} if self.counts[system] == 1 else {}
+        largest = self.largest(plan, system)
+        return ECML_2020["GBRFF1"].path(largest, fixed, learner__n_components=self.counts[system])
 
     def size(self, plan: Plan, system: str, x: float) -> float:
         return x / self.counts[system]

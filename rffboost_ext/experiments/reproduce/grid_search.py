@@ -18,11 +18,11 @@ from sklearn.svm import SVC
 from ...learners.fourier.frequency_weights import PosteriorWeighting
 from ...utils.typing import Array
 from ..baselines.feature_map import MappedSVM
-from ..baselines.hyperparameter_grids import Grid
 from ..baselines.landmarks import PBLandmarks
 from ..summary import DIGITS
 
 Arrays = tuple[Array, Array]
+Grid = list[dict[str, list[Any]]]
 Candidate = dict[str, Any]
 Candidates = Sequence[Candidate]
 Sizes = Sequence[float]
@@ -52,12 +52,15 @@ class SystemPath(ABC):
     """A system as a function of its size: rounds, landmarks or frequencies.
 
     ``make(size)`` is a classifier of that size, not fitted; ``grid(d)`` are the hyperparameters to search for data
-    of d features.
+    of d features. `largest` is the largest size, if sizes are nested.
     """
 
-    def __init__(self, make: Callable[[float], Any], grid: Callable[[int], Grid]) -> None:
+    def __init__(
+        self, make: Callable[[float], Any], grid: Callable[[int], Grid], largest: float | None = None
+    ) -> None:
         self.make = make
         self.grid = grid
+        self.largest = largest
 
     @abstractmethod
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
@@ -86,12 +89,6 @@ class Mapped(SystemPath):
     If a `largest` size is set, the first columns of its map are the map of a smaller size. Otherwise each call is
     for one size.
     """
-
-    def __init__(
-        self, make: Callable[[float], Any], grid: Callable[[int], Grid], largest: float | None = None
-    ) -> None:
-        super().__init__(make, grid)
-        self.largest = largest
 
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
         accuracy = np.empty((len(candidates), len(sizes)))

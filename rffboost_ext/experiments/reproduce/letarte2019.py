@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..baselines.hyperparameter_grids import LETARTE_2019, LETARTE_D, LETARTE_SHARES, Grid
 from ..records import Key, Record
 from ..report import signed
 from ..study import Study, Task
 from .comparison import PublishedComparison, along, curves, published
 from .figures import draw_curves, new_figure, set_log_scale
-from .grid_search import Kernelled, Landmarked, Mapped, Redrawn, Resampled, SystemPath
+from .grid_search import SystemPath
 from .markdown import curve_table
+from .papers import LETARTE_2019, LETARTE_D, LETARTE_SHARES
 from .splits import Validated
-from .systems import as_published
 from .target import Plan, TableTarget, TunedTarget
 
 if TYPE_CHECKING:
@@ -34,35 +31,20 @@ PROTOCOL = (
 )
 
 
-@dataclass(frozen=True)
-class Variant:
-    """A system of this paper: its `published` name, its search, its landmarks and its fixed hyperparameters."""
-
-    published: str
-    kind: type[SystemPath] = Mapped
-    selection: str | None = None
-    fixed: Mapping[str, float] | None = None
-
-    def path(self, gamma: float) -> SystemPath:
-        """The system as a function of its size, with that gamma."""
-        set_here: dict[str, Any] = {} if self.published == SVM else {"mapping__gamma": gamma}
-        if self.selection is not None:
-            set_here["mapping__selection"] = self.selection
-        make = partial(with_parameters, self.published, set_here)
-        return self.kind(make, lambda d: with_fixed(LETARTE_2019[self.published].grid(d), self.fixed or {}))
+Variant = Callable[[float], SystemPath]
+"""A system as a function of gamma."""
 
 
-def with_parameters(system: str, parameters: Mapping[str, Any], size: float) -> Any:
-    """A system of this paper of that size, with parameters set."""
-    return as_published("letarte2019", system, size).set_params(**parameters)
+def variant(system: str, selection: str | None = None, **fixed: float) -> Variant:
+    """A system of the paper with a selection of landmarks, and with some hyperparameters fixed."""
 
+    def path(gamma: float) -> SystemPath:
+        parameters: dict[str, Any] = {} if system == SVM else {"mapping__gamma": gamma}
+        if selection is not None:
+            parameters["mapping__selection"] = selection
+        return LETARTE_2019[system].path(None, fixed, **parameters)
 
-def with_fixed(grid: Grid, fixed: Mapping[str, float]) -> Grid:
-    """The grid with some hyperparameters fixed."""
-    return [part | {name: [value] for name, value in fixed.items()} for part in grid]
-
-
-SVM_VARIANT = Variant(SVM, Kernelled)
+    return path
 
 
 class LetarteTarget(TunedTarget):
@@ -74,7 +56,7 @@ class LetarteTarget(TunedTarget):
     borrowed = (SVM,)
 
     def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
-        return self.variants[system].path(gamma)
+        return self.variants[system](gamma)
 
     def points(self, plan: Plan, system: str) -> tuple[float, ...]:
         return (1.0,) if system == SVM else plan.points
@@ -113,13 +95,12 @@ class LetarteTable1(LetarteTarget, TableTarget):
         "hyperparameter of PB fixed; that they are beta = 1 and K = 64, in this order, is a guess."
     )
     subject = "Table 1: distance from the published test error"
-    pb = partial(Variant, "PB", Landmarked, "centroids")
     variants = {
-        SVM: SVM_VARIANT,
-        "RBF_landmarks": Variant("RBF_landmarks", Mapped, "centroids"),
-        "PB": pb(),
-        "PB (beta = 1)": pb({"mapping__beta": 1.0}),
-        "PB (K = 64)": pb({"mapping__n_components": 64}),
+        SVM: variant(SVM),
+        "RBF_landmarks": variant("RBF_landmarks", "centroids"),
+        "PB": variant("PB", "centroids"),
+        "PB (beta = 1)": variant("PB", "centroids", mapping__beta=1.0),
+        "PB (K = 64)": variant("PB", "centroids", mapping__n_components=64),
     }
     columns = ("SVM_RBF", "RBF_landmarks", "PB", "PB_beta_or_features_fixed_a", "PB_beta_or_features_fixed_b")
     borrows = ("letarte2019-figure1", "letarte2019-figure3")
@@ -158,10 +139,10 @@ class LetarteFigure1(LetarteTarget):
         "landmarks drawn at random or by clustering, as a share of the training rows. Test error in percent. The "
         "paper gives its values as a drawing only."
     )
-    variants = {SVM: SVM_VARIANT} | {
-        f"{name} ({how})": Variant(system, kind, selection)
+    variants = {SVM: variant(SVM)} | {
+        f"{name} ({how})": variant(system, selection)
         for how, selection in (("random", "random"), ("clustering", "centroids"))
-        for name, system, kind in (("RBF", "RBF_landmarks", Mapped), ("PB", "PB", Landmarked))
+        for name, system in (("RBF", "RBF_landmarks"), ("PB", "PB"))
     }
     borrows = ("letarte2019-table1", "letarte2019-figure3")
     full = Plan(SETS, tuple(variants), 3, tuple(LETARTE_SHARES))
@@ -234,10 +215,10 @@ class LetarteFigure3(LetarteFigure1):
         "them from the prior. Test error in percent. The paper gives its values as a drawing only."
     )
     variants = {
-        SVM: SVM_VARIANT,
-        "RFF": Variant("RFF", Redrawn),
-        "PBRFF": Variant("PBRFF", Resampled),
-        "OKRFF": Variant("OKRFF", Resampled),
+        SVM: variant(SVM),
+        "RFF": variant("RFF"),
+        "PBRFF": variant("PBRFF"),
+        "OKRFF": variant("OKRFF"),
     }
     borrows = ("letarte2019-table1", "letarte2019-figure1")
     full = Plan(SETS, tuple(variants), 1, tuple(float(D) for D in LETARTE_D))

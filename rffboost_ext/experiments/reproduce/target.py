@@ -11,17 +11,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..baselines.hyperparameter_grids import Grid
 from ..compare.protocol import plain_params
 from ..papers_data import file_of, load_published
 from ..records import Key, Record
 from ..study import Study, Task, digest, every_task
 from .comparison import PublishedComparison, along, complete_sets, curves, incomplete
 from .figures import draw_comparison, draw_curves, new_figure, set_log_scale
-from .grid_search import DataSplit, SystemPath, reduced_grid, tune
+from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
+from .papers import PAPERS
 from .splits import Splitter
-from .systems import system_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,7 +154,7 @@ class TunedTarget(Target):
     """A target with a grid search on each split."""
 
     paper: ClassVar[str]
-    """A key of :data:`~rffboost_ext.experiments.baselines.hyperparameter_grids.PAPERS`."""
+    """A key of :data:`~rffboost_ext.experiments.reproduce.papers.PAPERS`."""
     splitter: ClassVar[Splitter]
     error: ClassVar[bool] = False
     """Whether scores are test errors, not accuracies."""
@@ -168,7 +167,7 @@ class TunedTarget(Target):
 
     def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
         """A system as a function of its size."""
-        return system_path(self.paper, system, self.largest(plan, system))
+        return PAPERS[self.paper][system].path(self.largest(plan, system))
 
     def grid(self, plan: Plan, path: SystemPath, n_features: int) -> Grid:
         """The grid of a search."""

@@ -12,8 +12,8 @@ from .comparison import PublishedComparison, complete_sets, published
 from .figures import draw_curves, new_figure, set_log_scale
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table
+from .papers import WORKSHOP_2019
 from .splits import CrossValidated
-from .systems import SLOW, system_path
 from .target import CurveTarget, Plan, TableTarget, TunedTarget
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class WorkshopTable2(TableTarget):
     sample = Plan(("wine",), systems, 1, (20,))
     paper, splitter = "workshop2019", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
-    slow = SLOW
+    slow = {name: published.slow for name, published in WORKSHOP_2019.items() if published.slow}
     borrows, borrowed = ("workshop2019-figure2",), ("PBRFF", "GBRFF")
 
     def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
@@ -74,9 +74,8 @@ class WorkshopFigure1(CurveTarget):
     sample = Plan(("wine", "wdbc"), tuple(placements), 1, (1, 2, 5, 10, 20))
 
     def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
-        return system_path(
-            "workshop2019", "GBRFF", self.largest(plan, system), learner__placement=self.placements[system]
-        )
+        placement = self.placements[system]
+        return WORKSHOP_2019["GBRFF"].path(self.largest(plan, system), learner__placement=placement)
 
     def lines(self, frame: Any, plan: Plan) -> Any:
         return super().lines(frame, plan).rename(columns={"system": "landmarks"})
