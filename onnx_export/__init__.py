@@ -4,16 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .conversion import convert_term
+    from .comparison import Report
+    from .conversion import convert_term, rounding_error
     from .describe import Description, describe_onnx
     from .export import save_onnx, to_onnx
     from .graph import ConversionError, Graph
     from .links import convert_link
+    from .output_projection import OutputProjection
     from .predictor import OnnxPredictor
-    from .report import Report
     from .skl2onnx_converters import register_skl2onnx
-    from .tolerance import rounding_error
-    from .uncertainty import OutputProjection
     from .verify import MismatchError, verify_onnx
 
 __all__ = [
@@ -37,17 +36,15 @@ __all__ = [
 MODULES = (
     "conversion",
     "describe",
-    "distributions",
     "export",
     "graph",
     "linear_trees",
+    "output_projection",
     "links",
     "predictor",
-    "report",
+    "comparison",
     "skl2onnx_converters",
-    "survival",
     "symmetric_trees",
-    "tolerance",
     "uncertainty",
     "verify",
 )

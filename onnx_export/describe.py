@@ -82,7 +82,6 @@ class Description:
             "outputs": ", ".join(f"{name} {shape}" for name, shape in self.outputs.items()),
             **({"missing text": self.missing_text} if self.text_inputs else {}),
             "numbers": known.dtype,
-            "tolerance": known.tolerance,
             "file": f"{self.size} bytes, {self.nodes} nodes",
             "format": f"IR {self.ir_version}, opset {self.opset}"
             + (f", {ML} {self.ml_opset}" * bool(self.ml_opset)),

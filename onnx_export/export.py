@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto
 from onnx.defs import onnx_opset_version
 
 from rffboost_ext.utils.param_validation import Integer, OneOf, require
 from rffboost_ext.utils.typing import Array
 
-from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
+from . import cosines, linear_trees, mapped, symmetric_trees, trees  # noqa: F401  register kinds of terms
 from .category_nodes import CategoryInputs
-from .conversion_check import convert_checked
+from .check import check_conversion
+from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .input_names import OFFSET, RESERVED
 from .links import class_columns, response_nodes
@@ -191,37 +191,39 @@ def build(
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
     else:
         inputs, x = before.inputs, before.open(graph)
-    raw = convert_checked(source, graph, x, X)
+    raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
     if source.n_offsets:
         inputs = [*inputs, value_info(OFFSET, outer, ["N", source.n_offsets])]
         raw = graph.node("Add", raw, graph.cast(graph.input(OFFSET, outer), graph.dtype))
-    outputs = outputs_of(source, graph, raw, outer)
+    values = outputs_of(source, graph, raw)
+    check_conversion(source, graph, x, X)
+    outputs = []
+    for name, (value, shape) in values.items():
+        kind = graph.types[value] if name == "label" else outer
+        graph.finish(value, name, kind)
+        outputs.append(value_info(name, kind, shape))
     model = assemble(graph, inputs, outputs)
     steps_output = x if isinstance(before, PreprocessingSteps) else ""
-    metadata = metadata_for(source, dtype, steps_output)
-    if before is not None:
-        metadata = replace(metadata, missing_text=before.missing_text)
-    write_metadata(model, metadata)
+    texts = None if before is None else before.missing_text
+    write_metadata(model, metadata_for(source, dtype, graph, steps_output, missing_text=texts))
     return model
 
 
-def outputs_of(source: ExportSource, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
-    """Finish the graph: label, probabilities and score, or variable, and their declarations."""
-    n_outputs = source.ensemble.n_outputs
-    response = response_nodes(source.link, graph, raw)
-    if source.classes is None:
-        score = {"score": (raw, n_outputs)} if response != raw else {}
-        shapes = {"variable": (response, source.width)} | score
-        labels = []
-    else:
+def outputs_of(source: ExportSource, graph: Graph, raw: str) -> dict[str, tuple[str, list[Any]]]:
+    """Label, probabilities and score, or variable and score, and others: their names in the graph and shapes."""
+    response, n_outputs = response_nodes(source.link, graph, raw), source.ensemble.n_outputs
+    values: dict[str, tuple[str, list[Any]]] = {}
+    if source.classes is not None:
         known = class_tensor(source.classes)
-        graph.finish(label(source, graph, raw, known), "label", known.dtype)
-        labels = [value_info("label", known.dtype, ["N", len(known)] if source.multilabel else ["N"])]
-        shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
-    shapes |= {extra.name: (response_nodes(extra.link, graph, raw), extra.width) for extra in source.extras}
-    for name, (value, _) in shapes.items():
-        graph.finish(value, name, dtype)
-    return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]
+        values["label"] = label(source, graph, raw, known), ["N", len(known)] if source.multilabel else ["N"]
+        values["probabilities"] = response, ["N", len(known)]
+    else:
+        values["variable"] = response, ["N", source.width]
+    if source.classes is not None or response != raw:
+        values["score"] = raw, ["N", n_outputs]
+    for extra in source.extras:
+        values[extra.name] = response_nodes(extra.link, graph, raw), ["N", extra.width]
+    return values
 
 
 def label(source: ExportSource, graph: Graph, raw: str, classes: Array) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
-from rffboost_ext import Term
+from rffboost_ext import Link, Term
 from rffboost_ext.utils.typing import Array
 
 from .element_types import numpy_type, output_types, tensor
@@ -54,8 +54,12 @@ class Graph:
         Version of the operators of each domain.
     domains : set of str
         Domains of the operators.
-    terms : list of tuple
-        The terms that were converted, each with the names of its features and of its outputs.
+    parts : list of tuple
+        The terms and links that were converted, each with the names of its input and of its output.
+    usual : dict of str to tuple
+        Mean and standard deviation of the columns of a value, (d,) each, where a term knows them.
+    n_cosines, n_trees : int
+        Cosines and trees of the terms.
     """
 
     def __init__(self, dtype: DTypeLike, opset: int, prefix: str = "", tree_operators: bool | None = None) -> None:
@@ -68,7 +72,9 @@ class Graph:
         self.functions: list[FunctionProto] = []
         self.opsets = {"": opset, ML: ML_OPSET}
         self.domains = {""}
-        self.terms: list[tuple[Term, str, str]] = []
+        self.parts: list[tuple[Term | Link, str, str]] = []
+        self.usual: dict[str, tuple[Array, Array]] = {}
+        self.n_cosines = self.n_trees = 0
         self.types: dict[str, np.dtype[Any]] = {}
         self._made: dict[Hashable, str] = {}
         self._final: set[str] = set()
@@ -300,6 +306,7 @@ class Graph:
                 f"the ONNX form of {owner} must return a value of type {self.dtype}, got {self.types[out]}; "
                 f"graph.cast(name, graph.dtype) converts it"
             )
+        self.parts.append((part, x, out))
         return out
 
     def missing(self, dtype: DTypeLike) -> str:

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Link
-from rffboost_ext.interop.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
+from rffboost_ext.interop.links import HingeLink, OneVsRestLink, RankingLink
 from rffboost_ext.losses import BinaryLogitLink, IdentityLink, LogitLink, MultinomialLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.utils.typing import Array
 
-from .graph import BOOL, Graph
-from .links import convert_link
 from .sparse_steps import dense
 
 BY_LABEL = ("multi:softmax", "binary:hinge")
@@ -61,31 +59,6 @@ def estimator_link(link: Link, is_classifier: bool, objective: str, owner: str) 
             f"{'regressor' if is_classifier else 'classifier'}; fit one of those, or export the Booster"
         )
     return link
-
-
-@convert_link.register
-def _(link: HingeLink, graph: Graph, raw: str) -> str:
-    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary"), dtype=BOOL), graph.dtype)
-    first = graph.node("Sub", graph.constant(1.0, "one"), second)
-    return graph.node("Concat", first, second, axis=1)
-
-
-@convert_link.register
-def _(link: OneVsRestLink, graph: Graph, raw: str) -> str:
-    return convert_link(LogitLink(link.slope), graph, raw)
-
-
-@convert_link.register
-def _(link: SoftplusLink, graph: Graph, raw: str) -> str:
-    # ONNX Runtime's Softplus is of single precision.
-    tail = graph.node("Exp", graph.node("Neg", graph.node("Abs", raw)))
-    tail = graph.node("Log", graph.node("Add", tail, graph.constant(1.0, "one")))
-    return graph.node("Add", graph.node("Relu", raw), tail)
-
-
-@convert_link.register
-def _(link: SignedSquareLink, graph: Graph, raw: str) -> str:
-    return graph.node("Mul", graph.node("Abs", raw), raw)
 
 
 def host_codes(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:

@@ -9,9 +9,8 @@ import numpy as np
 from rffboost_ext.terms import LinearTrees
 from rffboost_ext.utils.typing import Array
 
-from .conversion import convert_in_scope, convert_term, where_missing
+from .conversion import convert_in_scope, convert_term, rounding_error, where_missing
 from .graph import Graph
-from .tolerance import rounding_error
 
 
 @convert_term.register

@@ -18,9 +18,9 @@ import rffboost_ext
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
+from .graph import Graph
 from .input_names import OFFSET
 from .source import ExportSource
-from .tolerance import tolerance_text
 
 FORMAT = "rffboost-onnx 1"
 
@@ -41,8 +41,6 @@ class Metadata:
         Names of the columns, if the estimator has them.
     n_features, n_outputs, n_cosines, n_trees : int
         Sizes: columns of X, raw scores, cosines and trees.
-    tolerance : str
-        Tolerance of ``verify_onnx`` for the scores, and its cause.
     versions : dict of str to str
         Packages that wrote the file.
     steps : str
@@ -65,7 +63,6 @@ class Metadata:
     dtype: str
     n_features: int
     n_outputs: int
-    tolerance: str
     versions: dict[str, str]
     classes: Array | None = None
     feature_names: tuple[str, ...] = ()
@@ -81,9 +78,8 @@ class Metadata:
 KEYS = (*Metadata.__annotations__, "labels")
 
 
-def metadata_for(source: ExportSource, dtype: str, steps: str = "") -> Metadata:
+def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = "", **more: Any) -> Metadata:
     """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
-    blocks = source.ensemble.terms
     return Metadata(
         estimator=source.estimator,
         loss=source.loss,
@@ -93,22 +89,15 @@ def metadata_for(source: ExportSource, dtype: str, steps: str = "") -> Metadata:
         feature_names=source.feature_names,
         n_features=source.n_features,
         n_outputs=source.ensemble.n_outputs,
-        n_cosines=sum(array_length(term, "omega") for term in blocks),
+        n_cosines=graph.n_cosines,
         n_offsets=source.n_offsets,
-        n_trees=sum(array_length(term, name) for term in blocks for name in ("roots", "missing_right")),
+        n_trees=graph.n_trees,
         steps=steps,
         categories=tuple(category_lists(source.encoding)),
         gaps=source.missing_columns,
-        tolerance=tolerance_text(source, dtype),
+        **more,
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
-
-
-def array_length(term: Any, name: str) -> int:
-    """Length of the array `name` of a term or of its inner term; 0 if there is none."""
-    if hasattr(term, name):
-        return len(getattr(term, name))
-    return array_length(term.term, name) if hasattr(term, "term") else 0
 
 
 def write_metadata(model: ModelProto, metadata: Metadata) -> None:
@@ -178,7 +167,7 @@ def names_by_name(value: Any) -> bool:
 
 
 ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(("estimator", "loss", "link", "tolerance"), (is_text, "text")),
+    **dict.fromkeys(("estimator", "loss", "link"), (is_text, "text")),
     "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
     **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees", "n_offsets"), (is_count, "a number")),
     "missing_text": (lambda value: value is None or names_by_name(value), "text by input"),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto
-from onnx.helper import make_empty_tensor_value_info
 
 from rffboost_ext.preprocessing.tables import with_underscores
 from rffboost_ext.preprocessing.targets import squeeze
@@ -21,6 +20,7 @@ from .input_names import OFFSET, RESERVED
 from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps
 from .metadata import Metadata, read_metadata
 from .model import load, name_of
+from .runtimes import open_session, run_session, with_output
 
 CHUNK_ELEMENTS = 2**18
 """Rows times cosines and trees of a chunk: a chunk stays in the cache of a core."""
@@ -90,7 +90,7 @@ class OnnxPredictor:
         self._content = proto.SerializeToString()
         # The output of the steps is checked for missing values.
         self._watched = [self.metadata.steps] if self.metadata.steps and self.metadata.gaps is not None else []
-        whole = with_steps_output(proto, self.metadata).SerializeToString() if self._watched else self._content
+        whole = with_output(proto, self.metadata.steps).SerializeToString() if self._watched else self._content
         self._session = open_session(whole, self._name)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -275,61 +275,3 @@ class OnnxPredictor:
             return most
         chunks = self.n_jobs * ceil(n / most / self.n_jobs)
         return max(1, ceil(n / chunks))
-
-
-def with_steps_output(model: ModelProto, metadata: Metadata) -> ModelProto:
-    """The model with the output of the steps before the ensemble, if any, as a further output."""
-    if not metadata.steps:
-        return model
-    more = ModelProto()
-    more.CopyFrom(model)
-    more.graph.output.append(make_empty_tensor_value_info(metadata.steps))
-    return more
-
-
-def open_session(content: bytes, name: str = "the model") -> Any:
-    """A session of ONNX Runtime on one thread.
-
-    Raises
-    ------
-    ImportError
-        If onnxruntime is not installed.
-    ValueError
-        If it rejects the model.
-    """
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(
-            "this needs onnxruntime, which is not installed: pip install 'rffboost-ext[onnx]'"
-        ) from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    # ONNX Runtime's errors have no common base of their own.
-    except Exception as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"ONNX Runtime {onnxruntime.__version__} cannot load {name}: {reason}") from error
-
-
-def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:
-    """The outputs of a session for some rows."""
-    some = {name: values if len(values) else blank_row(values) for name, values in feed.items()}
-    try:
-        found = session.run(outputs, some)
-    # ONNX Runtime's errors have no common base of their own.
-    except Exception as error:
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"ONNX Runtime cannot run the model on X: {reason}") from error
-    n = len(next(iter(feed.values())))
-    return [np.asarray(values)[:n] for values in found]
-
-
-def blank_row(values: Array) -> Array:
-    """One row instead of none: some operators of ONNX Runtime crash the process on empty input."""
-    row = np.zeros((1, *values.shape[1:]), dtype=values.dtype)
-    if values.dtype == object:
-        row[:] = ""
-    return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from rffboost_ext import Cosines, Term, Trees
+from rffboost_ext import Term
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.typing import Array
-
-from .thresholds import with_thresholds_before
 
 Step = tuple[str, Any]
 Scaling = tuple[tuple[np.ufunc, Array], ...]
@@ -117,12 +116,14 @@ def center_and_scale(scaling: Scaling, width: int) -> tuple[Array, Array]:
     return center, scale
 
 
+@singledispatch
 def behind_scaling(term: Term, scaling: Scaling, width: int, dtype: str) -> Term:
     """``x -> term(scaled x)`` as exported in `dtype`."""
     center, scale = center_and_scale(scaling, width)
-    if type(term) is Cosines:
-        return term.standardized(center, scale)
-    standard = [operation for operation, _ in scaling] in ([np.subtract], [np.divide], [np.subtract, np.divide])
-    if type(term) is Trees and not (standard and dtype == "float64"):
-        return with_thresholds_before(term, scaling, np.dtype("float64" if dtype == "float64" else "float32"))
     return FeatureMap(center=center, scale=scale).around(term)
+
+
+@singledispatch
+def with_lower_thresholds(term: Term) -> Term:
+    """The same term, with thresholds clear of rounding errors of the features if it has thresholds."""
+    return term

@@ -16,13 +16,13 @@ from rffboost_ext import (
     RFFBoostSurvival,
 )
 
-from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
-from .conversion_check import convert_checked
+from .check import check_conversion
+from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, ML_OPSET, Graph
 from .links import class_scores, response_nodes
 from .skl2onnx_checks import add_checks_to_parsers
-from .source import export_source
+from .source import ExportSource, export_source
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -102,7 +102,7 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     from skl2onnx.common.utils_classifier import get_label_classes
 
     source = export_source(operator.raw_operator)
-    graph, raw = begin_graph(scope, operator, container)
+    graph, x, raw = begin_graph(source, scope, operator, container)
     options = container.get_options(operator.raw_operator, {"raw_scores": False})
     n_outputs = source.ensemble.n_outputs
     classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
@@ -115,26 +115,21 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
         second = class_scores(graph, raw) if n_outputs == 1 else raw
     else:
         second = response_nodes(source.link, graph, raw)
-    names = [output.full_name for output in operator.outputs]
-    graph.finish(label(source, graph, raw, classes), names[0], classes.dtype)
-    graph.finish(second, names[1], graph.types[second])
-    add_to_container(graph, container)
+    add_to_container(source, graph, x, [label(source, graph, raw, classes), second], operator, container)
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """The mean, or a column for each target or quantile."""
     source = export_source(operator.raw_operator)
-    graph, raw = begin_graph(scope, operator, container)
-    response = response_nodes(source.link, graph, raw)
-    graph.finish(response, operator.outputs[0].full_name, graph.types[response])
-    add_to_container(graph, container)
+    graph, x, raw = begin_graph(source, scope, operator, container)
+    add_to_container(source, graph, x, [response_nodes(source.link, graph, raw)], operator, container)
 
 
-def begin_graph(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
-    """A graph with a unique name prefix that computes the raw scores, and their name."""
+def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any) -> tuple[Graph, str, str]:
+    """A graph with a unique name prefix that computes the raw scores, the name of its input, and theirs."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
 
-    source, given = export_source(operator.raw_operator), operator.inputs[0]
+    given = operator.inputs[0]
     if source.encoding is not None:
         raise ValueError(
             "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
@@ -149,7 +144,7 @@ def begin_graph(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)
     x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
-    return graph, convert_checked(source, graph, x)
+    return graph, x, convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
 
 
 def node_version(node: NodeProto, opset: int) -> int:
@@ -159,8 +154,13 @@ def node_version(node: NodeProto, opset: int) -> int:
     return ML_OPSET if any(entry.name.endswith("_as_tensor") for entry in node.attribute) else 1
 
 
-def add_to_container(graph: Graph, container: Any) -> None:
-    """Hand a finished graph over to skl2onnx."""
+def add_to_container(
+    source: ExportSource, graph: Graph, x: str, values: list[str], operator: Any, container: Any
+) -> None:
+    """Compare a graph with its source, and hand it over to skl2onnx with `values` as its outputs."""
+    check_conversion(source, graph, x)
+    for value, output in zip(values, operator.outputs, strict=False):
+        graph.finish(value, output.full_name, graph.types[value])
     for name, constant in graph.constants.items():
         values = numpy_helper.to_array(constant).ravel().tolist()
         container.add_initializer(name, constant.data_type, list(constant.dims), values)

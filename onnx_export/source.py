@@ -25,6 +25,7 @@ from rffboost_ext import (
     RFFBoostDistribution,
     RFFBoostRanker,
     RFFBoostRegressor,
+    RFFBoostSurvival,
 )
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
@@ -32,11 +33,10 @@ from rffboost_ext.preprocessing.tables import as_numbers, read_table
 from rffboost_ext.utils.estimator_names import one_of
 from rffboost_ext.utils.typing import Array
 
+from .derived_links import ColumnLink, MeanLink, require_mean
 from .input_names import RESERVED
-from .links import ColumnLink, checked_link
-from .scaling import Scaling, behind_scaling, center_and_scale, split_scaling
+from .scaling import Scaling, behind_scaling, center_and_scale, split_scaling, with_lower_thresholds
 from .sparse_steps import all_output_sparse, dense, divides_by_norm, parts
-from .thresholds import with_thresholds_below
 
 ADAPTERS = {"xgboost": "onnx_export.xgboost_models", "lightgbm": "onnx_export.lightgbm_models"}
 """Modules that register models of other packages with ``export_source``, imported on first use."""
@@ -156,7 +156,7 @@ class ExportSource:
             terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in terms)
             absent = None if absent is None else center_and_scale(self.scaling, width)[0]
         if dtype == "float32" and any(divides_by_norm(step) for step in parts(self.steps)):
-            terms = tuple(with_thresholds_below(term) for term in terms)
+            terms = tuple(with_lower_thresholds(term) for term in terms)
         return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
 
@@ -215,7 +215,8 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
 
 @export_source.register
 def _(estimator: BaseRFFBoost) -> ExportSource:
-    check_is_fitted(estimator)
+    if not hasattr(estimator, "ensemble_"):
+        check_is_fitted(estimator)
     require_own_predictions(estimator, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRanker, RFFBoostRegressor)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
 
@@ -239,7 +240,7 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
 
 def fields_of_loss(loss: Loss, n_outputs: int) -> dict[str, Any]:
     """The fields of a source that a loss of some raw scores determines: its link, response and named outputs."""
-    link = checked_link(loss.link, n_outputs)
+    link = loss.link
     extras = [named_column(link, k) for k in range(len(link.names or ()))]
     width = link.inverse(np.zeros((1, n_outputs))).shape[1]
     names = [extra.name for extra in extras]
@@ -256,6 +257,22 @@ def named_column(link: Link, column: int) -> ExtraOutput:
     assert link.names is not None
     of_column = ColumnLink(link, column)
     return ExtraOutput(link.names[column], of_column, of_column.inverse, 1)
+
+
+@export_source.register
+def _(model: RFFBoostDistribution) -> ExportSource:
+    source, link = export_source.dispatch(BaseRFFBoost)(model), MeanLink(model.loss_)
+    require_mean(model.loss_, source.ensemble.n_outputs)
+    return replace(source, link=link, response=link.inverse)
+
+
+@export_source.register
+def _(model: RFFBoostSurvival) -> ExportSource:
+    source = export_source.dispatch(BaseRFFBoost)(model)
+    link = model.loss_.risk_link
+    others = tuple(extra for extra in source.extras if extra.name != "risk")
+    risk = ExtraOutput("risk", link, link.inverse, 1)
+    return replace(source, link=link, response=link.inverse, extras=(risk, *others))
 
 
 def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:

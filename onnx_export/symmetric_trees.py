@@ -10,10 +10,9 @@ import numpy as np
 from rffboost_ext.terms import SymmetricTrees
 from rffboost_ext.utils.typing import Array
 
-from .conversion import convert_term, where_missing
-from .expansion_nodes import without_category_sets
+from .category_sets import without_category_sets
+from .conversion import convert_term, rounding_error, where_missing
 from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
-from .tolerance import rounding_error
 from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
 
@@ -27,6 +26,7 @@ def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
                 "operator does not have, got True; leaf='constant' of SymmetricTree has none"
             )
         return convert_term(term.as_trees(), graph, x)
+    graph.n_trees += term.n_trees
     # Arrays without entries confuse runtimes.
     term, x = without_category_sets(term.deepened(max(1, term.depth)), graph, x)
     columns = graph.node("Transpose", x, perm=[1, 0])

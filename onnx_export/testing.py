@@ -10,9 +10,9 @@ import onnx
 
 from rffboost_ext import Term
 
-from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
+from . import export  # noqa: F401  registers the kinds of terms
+from .check import check_parts
 from .conversion import convert_in_scope
-from .conversion_check import check_terms
 from .graph import ConversionError, Graph
 from .model import assemble, value_info
 
@@ -75,7 +75,7 @@ def check_graph(term: Term, rows: np.ndarray, dtype: str, opset: int) -> None:
     x = graph.input("X", dtype)
     outputs = [convert_in_scope(term, graph, x, f"t{k}") for k in range(2)]
     for some in (rows, rows[:1]):
-        check_terms(graph, x, some, slack=1.0)
+        check_parts(graph, {x: some}, graph.parts, slack=1.0)
     shape = ["N", np.shape(term(rows))[1]]
     ends = [value_info(graph.finish(out, f"out{k}", dtype), dtype, shape) for k, out in enumerate(outputs)]
     model = assemble(graph, [value_info("X", dtype, ["N", rows.shape[1]])], ends)

@@ -14,8 +14,8 @@ from rffboost_ext.utils.typing import Array
 
 from .element_types import numpy_type
 from .graph import ML, ML_OPSET
+from .runtimes import runner
 from .sparse_steps import dense, parts
-from .verify import runner
 
 TOKENS = "", "None", "nan"
 """Texts that may stand for a missing one; skl2onnx writes the last two."""

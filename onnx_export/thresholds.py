@@ -18,9 +18,6 @@ Operands = Sequence[tuple[np.ufunc, Array]]
 BITS: dict[np.dtype[Any], np.dtype[Any]] = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
 """The integers with as many bits: those of positive numbers are in the order of their values."""
 
-MARGIN = np.float32(8)
-"""Spacings of float32 between a value of training rows and the threshold below it."""
-
 
 def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]) -> Trees:
     """Trees, with thresholds in `dtype`, that send each row where the given trees send the scaled row."""
@@ -34,17 +31,6 @@ def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]
         else:
             threshold[inner] = smallest_number(lambda x: in_float64(operands, x, kind) >= old, len(old), dtype)
     return replace(trees, threshold=threshold)
-
-
-def with_thresholds_below(term: Any) -> Any:
-    """A term with the float32 thresholds of trees a little lower; other terms unchanged.
-
-    XGBoost's thresholds are values of training rows. Rows with these values, of which text has many, stay on
-    their side when a graph computes them with rounding errors.
-    """
-    if not isinstance(term, Trees) or term.threshold.dtype != FLOAT32:
-        return term
-    return replace(term, threshold=term.threshold - MARGIN * np.spacing(np.abs(term.threshold)))
 
 
 def float32_before(feature: Array, threshold: Array, operands: Operands) -> Array:

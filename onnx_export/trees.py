@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rffboost_ext import Trees
+from rffboost_ext import Term, Trees
 from rffboost_ext.utils.typing import Array
 
-from .conversion import convert_term
+from .category_sets import without_category_sets
+from .conversion import convert_term, rounding_error
 from .element_types import tensor
-from .expansion_nodes import without_category_sets
 from .graph import FLOAT32, FLOAT64, ML, Graph
+from .output_projection import OutputProjection, project_outputs
+from .scaling import Scaling, behind_scaling, with_lower_thresholds
+from .thresholds import with_thresholds_before
 from .tree_lookups import add_tree_lookups
 
 MANTISSA = 24
 """Integers up to 2 to this power are exact in float32."""
 BITS = 60
 """Bits below the largest leaf value that float64 graphs keep: float64's 53 and some for the sum."""
+MARGIN = np.float32(8)
+"""Spacings of float32 between a value of training rows and the threshold below it."""
 
 
 @convert_term.register
 def _(term: Trees, graph: Graph, x: str) -> str:
     term, x = without_category_sets(term, graph, x)
+    graph.n_trees += len(term.roots)
     nodes, tree = reachable_nodes(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
     # Some runtimes reject a tree of one leaf: its value is added to the leaves of another tree.
@@ -184,3 +191,35 @@ def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
         rest = rest - unit * slices[-1]
         unit *= 2.0 ** -(bits + 1)
     return np.stack(slices, axis=2), np.array(units)
+
+
+@rounding_error.register
+def _(term: Trees, X: Array, eps: float) -> float:
+    # Independent rounding errors of T partial sums, each bounded by the row's sum|leaf|.
+    sizes = replace(term, value=np.abs(term.value))(X)
+    return eps * float(np.sqrt(len(term.roots))) * float(sizes.max(initial=0.0))
+
+
+@project_outputs.register
+def _(term: Trees, matrix: Array) -> Term:
+    if not len(matrix) == np.count_nonzero(matrix) == 1:
+        return OutputProjection(term, matrix)
+    place = np.full(len(term.roots), np.flatnonzero(matrix)[0])
+    return replace(term.scaled(matrix.sum()), output=place, n_outputs=matrix.shape[1])
+
+
+@behind_scaling.register
+def _(term: Trees, scaling: Scaling, width: int, dtype: str) -> Term:
+    standard = [operation for operation, _ in scaling] in ([np.subtract], [np.divide], [np.subtract, np.divide])
+    if standard and dtype == "float64":
+        return behind_scaling.dispatch(Term)(term, scaling, width, dtype)
+    return with_thresholds_before(term, scaling, np.dtype("float64" if dtype == "float64" else "float32"))
+
+
+@with_lower_thresholds.register
+def _(term: Trees) -> Term:
+    # XGBoost's thresholds are values of training rows. Rows with these values, which are many in text, stay on
+    # their side when a graph computes them with rounding errors.
+    if term.threshold.dtype != FLOAT32:
+        return term
+    return replace(term, threshold=term.threshold - MARGIN * np.spacing(np.abs(term.threshold)))

@@ -1,30 +1,25 @@
-"""Comparison of a graph with its estimator."""
+"""Comparison of a file with its estimator."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import ModelProto
-from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext import Ensemble, SymmetricTrees, Term, Trees
+from rffboost_ext import Ensemble
 from rffboost_ext.preprocessing.base_margin import check_base_margin
-from rffboost_ext.terms import LinearTrees
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
+from .comparison import WHOLE, Comparison, Report, distances, largest_difference
 from .input_names import OFFSET
 from .inputs import graph_inputs, offset_input
-from .links import same_as_raw
 from .metadata import Metadata, read_metadata
 from .model import load, name_of
-from .predictor import open_session, run_session, with_steps_output
-from .report import WHOLE, Comparison, Report
+from .runtimes import runner, with_output
 from .source import ExportSource, export_source
 from .tolerance import EPS, response_tolerance, score_tolerance
 
@@ -35,6 +30,8 @@ STEPS = 10_000.0
 # Share of the largest score by which rounding X may move predictions.
 CLOSE = 0.01
 DIGIT = 4.0 * EPS["float64"]
+BLOCK = 1024
+"""Rows of which gradients are computed at once."""
 
 
 class MismatchError(ValueError):
@@ -102,7 +99,7 @@ def verify_onnx(
     if not n_samples:
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
     feed |= offset_input(base_margin, n_samples, margin, metadata)
-    runtime, run = runner(with_steps_output(proto, metadata), runtime)
+    runtime, run = runner(with_output(proto, metadata.steps), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
@@ -119,26 +116,29 @@ def compare_all(
     source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str, offset: Array
 ) -> Report:
     """The report on the outputs of a file for X and an offset of the scores."""
-    wide, outer = in_float64(X), "float64" if metadata.dtype == "float64" else "float32"
+    wide, outer = in_float64(X), outer_dtype(metadata)
     offset_in_graph = offset.astype(outer).astype(np.float64)
     scores = {id(given): source.raw(given) + offset for given in (X, wide)}
     # Steps of a pipeline compute in the type of X: of float32 and float64, the one that the file follows.
     X = min((X, wide), key=lambda given: prediction_error(source, outputs, scores[id(given)]))
     raw, wanted = scores[id(X)], source.features(X).astype(np.float64)
     found, steps = features_in_graph(metadata, outputs, wanted)
-    inner = replace(source, steps=None, encoding=None, raw=source.ensemble.raw)
-    raw_in_graph = inner.raw(found) + offset_in_graph
-    score = score_tolerance(inner, found, metadata.dtype) + 2.0 * EPS[outer] * float(np.abs(offset).max())
-    # Of the file's features, and of the last digit that scalers in Python lose.
-    moved = sum(effect_on_smooth_terms(source.ensemble, near, wanted) for near in (found, wanted * (1.0 + DIGIT)))
-    moved += largest_difference(offset, offset_in_graph)
+    raw_in_graph = source.ensemble.raw(found) + offset_in_graph
+    score = score_tolerance(source, found, metadata.dtype, metadata.n_trees)
+    score += 2.0 * EPS[outer] * float(np.abs(offset).max())
+    moved = effect_within_leaves(source.ensemble, found, wanted) + largest_difference(offset, offset_in_graph)
     lines = (
-        *compare(inner, metadata, outputs, raw_in_graph, score),
+        *compare(source, metadata, outputs, raw_in_graph, score),
         *steps,
         end_to_end(source, metadata, outputs, raw, score + moved),
     )
     single = max(largest_difference(values, raw) for values in scores.values())
     return Report(len(raw), runtime, metadata.dtype, lines, largest_difference(raw, raw_in_graph), single)
+
+
+def outer_dtype(metadata: Metadata) -> str:
+    """The type of the inputs and outputs of a file."""
+    return "float64" if metadata.dtype == "float64" else "float32"
 
 
 def prediction_error(source: ExportSource, outputs: dict[str, Array], raw: Array) -> float:
@@ -153,7 +153,7 @@ def features_in_graph(
     """The input of the ensemble in the graph, and its comparison with that in Python if there are steps."""
     if metadata.steps not in outputs:
         with np.errstate(over="ignore"):
-            return wanted.astype("float64" if metadata.dtype == "float64" else "float32").astype(np.float64), ()
+            return wanted.astype(outer_dtype(metadata)).astype(np.float64), ()
     found = outputs[metadata.steps].astype(np.float64)
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
@@ -165,45 +165,33 @@ def end_to_end(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> Comparison:
     """The predictions of the file compared with the estimator's, whose raw scores of X are `raw`."""
-    limit = response_tolerance(source, raw, score, EPS["float64" if metadata.dtype == "float64" else "float32"])
+    limit = response_tolerance(source, raw, score, EPS[outer_dtype(metadata)])
     error = prediction_error(source, outputs, raw)
     if np.isinf(error):
         return Comparison(WHOLE, error, limit)
     found = outputs["variable" if source.classes is None else "probabilities"]
-    off = np.abs(found - source.response(raw)).max(axis=1) > limit
+    off = distances(found, source.response(raw)).max(axis=1) > limit
     return Comparison(WHOLE, error, limit, f"MISMATCH on {off.sum()} of {len(off)} rows")
 
 
-def effect_on_smooth_terms(ensemble: Ensemble, found: Array, wanted: Array) -> float:
+def effect_within_leaves(ensemble: Ensemble, found: Array, wanted: Array) -> float:
     """How far scores move with `found` for the features `wanted` if rows keep their leaves.
 
-    At most `CLOSE` of the scores.
+    By the gradient at both ends; at most `CLOSE` of the scores.
     """
-    terms = [term for term in ensemble.compact().terms if not is_piecewise_constant(term)]
-    if found.shape != wanted.shape or not terms:
+    if found.shape != wanted.shape:
         return 0.0
-    most = CLOSE * float(np.nanmax(np.abs(sum(term(wanted) for term in terms)), initial=0.0))
-    changes = sum(change_within_leaves(term, found, wanted) for term in terms)
-    return min(most, float(np.nanmax(np.abs(changes), initial=0.0)))
-
-
-def change_within_leaves(term: Term, found: Array, wanted: Array) -> Array:
-    """How far outputs move with `found` for `wanted`, (n, C); for linear leaves a bound if rows keep theirs."""
-    if not isinstance(innermost(term), LinearTrees | SymmetricTrees):
-        return term(found) - term(wanted)
-    slopes = np.maximum(*(np.abs(term.gradient(features)) for features in (found, wanted)))
-    return np.asarray(np.einsum("ncd,nd->nc", slopes, np.nan_to_num(np.abs(found - wanted))))
-
-
-def is_piecewise_constant(term: Term) -> bool:
-    """Whether a term is of trees with constant leaves."""
-    inner = innermost(term)
-    return isinstance(inner, Trees) or (isinstance(inner, SymmetricTrees) and inner.slope is None)
-
-
-def innermost(term: Any) -> Any:
-    """The term within all wrappers."""
-    return innermost(term.term) if hasattr(term, "term") else term
+    moved, raw = np.nan_to_num(np.abs(found - wanted) + DIGIT * np.abs(wanted)), ensemble.raw(wanted)
+    most, largest = CLOSE * float(np.nanmax(np.abs(raw - ensemble.baseline), initial=0.0)), 0.0
+    try:
+        for start in range(0, len(moved), BLOCK):
+            rows = slice(start, start + BLOCK)
+            slopes = np.maximum(*(np.abs(ensemble.gradient(features[rows])) for features in (found, wanted)))
+            largest = max(largest, float(np.einsum("ncd,nd->nc", slopes, moved[rows]).max(initial=0.0)))
+    except TypeError:
+        # A user's term need not have a gradient.
+        largest = largest_difference(ensemble.raw(found), raw)
+    return min(most, largest)
 
 
 def in_float64(X: Any) -> Any:
@@ -216,36 +204,11 @@ def in_float64(X: Any) -> Any:
     return X.astype(np.float64) if isinstance(kind, np.dtype) and kind.kind == "f" and kind.itemsize < 8 else X
 
 
-def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:
-    """The runtime that will be used and a function from inputs to outputs, by name."""
-    names = [entry.name for entry in model.graph.output]
-    if runtime != "reference":
-        try:
-            session = open_session(model.SerializeToString())
-            return "onnxruntime", lambda feed: dict(zip(names, run_session(session, names, feed), strict=True))
-        except ImportError:
-            if runtime != "auto":
-                raise
-    evaluator = ReferenceEvaluator(model)
-
-    def run(feed: dict[str, Array]) -> dict[str, Array]:
-        try:
-            found: Any = evaluator.run(names, feed)
-        except TypeError as error:
-            raise ValueError(
-                f"verify_onnx: the reference evaluator of onnx {onnx.__version__} cannot run this file, such as "
-                f"trees in double precision: give runtime='onnxruntime'"
-            ) from error
-        return dict(zip(names, found, strict=True))
-
-    return "reference", run
-
-
 def compare(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> tuple[Comparison, ...]:
     """Each output compared with that for the raw scores `raw`, whose tolerance is `score`."""
-    eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
+    eps = EPS[outer_dtype(metadata)]
     response = source.response(raw)
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
@@ -257,28 +220,25 @@ def compare(
         for name, (values, limit) in wanted.items()
         if name in outputs
     ]
-    found += unmatched_outputs(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
+    found += unmatched_outputs({*outputs} - {metadata.steps}, due_outputs(source, raw, response))
     if source.classes is not None:
         found.append(Comparison("label", wrong_labels(source, outputs["label"], response, allowed), 0.0))
     return tuple(found)
 
 
-def unmatched_outputs(source: ExportSource, given: set[str], extras: Sequence[str]) -> list[Comparison]:
+def due_outputs(source: ExportSource, raw: Array, response: Array) -> set[str]:
+    """The outputs of a file of an estimator: the score is the response itself of an identity link."""
+    extras = {extra.name for extra in source.extras}
+    if source.classes is not None:
+        return {"label", "probabilities", "score"} | extras
+    return extras | ({"variable"} if np.array_equal(raw, response, equal_nan=True) else {"variable", "score"})
+
+
+def unmatched_outputs(given: set[str], due: set[str]) -> list[Comparison]:
     """Outputs of the file or of the estimator that the other does not have."""
-    if source.classes is None:
-        due = {"variable", *extras} | (set() if same_as_raw(source.link) else {"score"})
-    else:
-        due = {"label", "probabilities", "score", *extras}
-    faults = dict.fromkeys(due - given, "MISSING in the file") | dict.fromkeys(given - due, "NOT of the estimator")
+    faults = dict.fromkeys(due - given, "MISSING in the file")
+    faults |= dict.fromkeys(given - due - {"score"}, "NOT of the estimator")
     return [Comparison(name, float("inf"), 0.0, fault) for name, fault in sorted(faults.items())]
-
-
-def largest_difference(found: Array, wanted: Array) -> float:
-    """The largest absolute difference; infinite where one is NaN and the other is not, or shapes differ."""
-    if found.shape != wanted.shape or not np.array_equal(np.isnan(found), np.isnan(wanted)):
-        return float("inf")
-    same = found == wanted
-    return float(np.nanmax(np.where(same, 0.0, np.abs(found - np.where(same, 0.0, wanted))), initial=0.0))
 
 
 def wrong_labels(source: ExportSource, found: Array, response: Array, tolerance: float) -> float:

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from onnx_export.distributions import convert_mean
+from onnx_export.derived_links import convert_mean
 from rffboost_ext import (
     DISTRIBUTIONS,
     Checkpoint,

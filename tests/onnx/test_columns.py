@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, describe_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from rffboost_ext import (
     ConformalRegressor,
     Ensemble,

@@ -19,13 +19,13 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 
 from onnx_export import (
     OnnxPredictor,
+    Report,
     cli,
     register_skl2onnx,
     save_onnx,
     to_onnx,
     verify_onnx,
 )
-from onnx_export.verify import Report
 from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.losses import IdentityLink

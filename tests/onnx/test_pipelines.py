@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 )
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from rffboost_ext import LEARNERS, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from onnx_export import to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.terms import FeatureMap
 

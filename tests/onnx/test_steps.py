@@ -21,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer, St
 from xgboost import XGBRegressor
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)

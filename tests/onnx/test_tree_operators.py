@@ -12,7 +12,7 @@ import pytest
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.inputs import graph_inputs
-from onnx_export.verify import runner
+from onnx_export.runtimes import runner
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree
 from rffboost_ext.terms import LinearTrees
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
-from onnx_export.uncertainty import concatenate_outputs, project_outputs
+from onnx_export.output_projection import concatenate_outputs, project_outputs
 from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor, SymmetricTree
 from rffboost_ext.terms import FeatureMap
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import register_skl2onnx
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 X = np.random.default_rng(0).standard_normal((90, 3)).astype(np.float32)

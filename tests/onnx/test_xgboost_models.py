@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from onnx_export.predictor import open_session
+from onnx_export.runtimes import open_session
 from onnx_export.xgboost_models import OBJECTIVES
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.learners.trees.xgboost_model import parse_base_score

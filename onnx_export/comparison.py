@@ -1,12 +1,35 @@
-"""The result of the comparison of a graph with its estimator."""
+"""Comparison of values of a graph with those of a model, and the report on all outputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from rffboost_ext.utils.typing import Array
+
 # Input rounding is reported when it moves scores by more than this multiple of the largest tolerance.
 NOTABLE = 10.0
 WHOLE = "end to end"
+
+
+def distances(found: Array, wanted: Array) -> Array:
+    """The absolute differences of two arrays: 0 where both are equal or NaN, infinite where one is NaN.
+
+    Infinite too if their shapes differ.
+    """
+    if found.shape != wanted.shape:
+        return np.array(np.inf)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(found - wanted)
+    error[(found == wanted) | (np.isnan(found) & np.isnan(wanted))] = 0.0
+    error[np.isnan(error)] = np.inf
+    return error
+
+
+def largest_difference(found: Array, wanted: Array) -> float:
+    """The largest of the distances."""
+    return float(distances(found, wanted).max(initial=0.0))
 
 
 @dataclass(frozen=True)

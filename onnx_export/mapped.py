@@ -1,28 +1,31 @@
-"""Missing values and categories as nodes: their encoding for cosines, and the category sets of trees."""
+"""Maps of features: imputation, encoding of categories and standardisation."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import ImputeAndEncode, Mapped, SymmetricTrees
+from rffboost_ext import Cosines, Term
+from rffboost_ext.terms import ImputeAndEncode, Mapped
 from rffboost_ext.utils.typing import Array
 
-from .conversion import center_and_bias, convert_in_scope, convert_term
+from .category_sets import is_valid_code, where_else
+from .conversion import convert_in_scope, convert_term, rounding_error
+from .cosines import center_and_bias
 from .graph import BOOL, FLOAT64, INT64, Graph
-
-AnyTrees = TypeVar("AnyTrees", Trees, SymmetricTrees)
+from .output_projection import project_outputs
 
 
 @convert_term.register
 def _(term: Mapped, graph: Graph, x: str) -> str:
     inner, expansion, origin = relative_to_center(term, graph.dtype)
+    center, scale = term.feature_map.center, term.feature_map.scale
     if expansion is not None:
         x = expansion_columns(expansion, graph, x, origin)
-    center, scale = term.feature_map.center, term.feature_map.scale
+    elif center is not None and scale is not None:
+        graph.usual[x] = center, scale
     if center is not None and scale is not None:
         # In float64 for any type of graph: trees need the exact numbers of Python, and float32 loses digits for
         # large means.
@@ -78,50 +81,16 @@ def impute(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     return out
 
 
-def is_valid_code(graph: Graph, code: str, size: int) -> str:
-    """Whether ``0 <= code < size``; false for NaN."""
-    low, high = (graph.constant(float(end), "end", graph.types[code]) for end in (0, size))
-    negative = graph.node("Less", code, low, dtype=BOOL)
-    return graph.node("And", graph.node("Not", negative), graph.node("Less", code, high, dtype=BOOL))
+@rounding_error.register
+def _(term: Mapped, X: Array, eps: float) -> float:
+    seen, inner, expansion = term.feature_map(X), term.term, term.feature_map.expansion
+    bound = rounding_error(inner, seen, eps)
+    if expansion is None or not expansion.regressions or not isinstance(inner, Cosines):
+        return bound
+    # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
+    return bound + rounding_error(replace(inner, center=None), seen, float(np.finfo(np.float64).eps))
 
 
-def where_else(graph: Graph, condition: str, value: str, other: float) -> str:
-    """`value` where `condition` holds, else the number `other`."""
-    dtype = graph.types[value]
-    return graph.node("Where", condition, value, graph.constant(float(other), "other", dtype), dtype=dtype)
-
-
-def without_category_sets(term: AnyTrees, graph: Graph, x: str) -> tuple[AnyTrees, str]:
-    """Trees without category sets, and their features with a further column for each set.
-
-    The column is 1 for members of the set, 0 for others, and NaN for missing values. A threshold between 0 and 1
-    then splits as the set does, in every runtime that supports trees.
-    """
-    subset, members = term.subset, term.members
-    if subset is None or members is None or not (subset >= 0).any():
-        return replace(term, subset=None, members=None), x
-    asked = subset >= 0
-    bits = np.unpackbits(members, axis=1, bitorder="little")
-    place, parts, start = term.feature.copy(), [], 0
-    for i, column in enumerate(np.unique(term.feature[asked])):
-        splits = asked & (term.feature == column)
-        sets, which = np.unique(bits[subset[splits]], axis=0, return_inverse=True)
-        place[splits] = start + which.ravel()
-        start += len(sets)
-        parts.append(memberships(sets, column, i, graph, x))
-    threshold = np.where(asked, 0.5, term.threshold).astype(term.threshold.dtype)
-    feature = np.where(asked, place, start + term.feature).astype(term.feature.dtype)
-    trees = replace(term, feature=feature, threshold=threshold, subset=None, members=None)
-    return trees, graph.node("Concat", *parts, x, axis=1)
-
-
-def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
-    """Membership of a column's codes in each of the sets (S, K), as (n, S): 1, 0, or NaN where missing."""
-    size = sets.shape[1]
-    table = graph.constant(np.concatenate([sets.T, np.zeros((1, len(sets)))]), f"sets{i}")
-    code = graph.node("Gather", x, graph.constant(column, f"of{i}"), axis=1)
-    at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
-    member = graph.cast(graph.node("Gather", table, at, axis=0), graph.types[x])
-    cells = graph.node("Gather", x, graph.constant([column], f"column{i}"), axis=1)
-    gap = graph.node("IsNaN", cells, dtype=BOOL)
-    return graph.node("Where", gap, graph.missing(graph.types[x]), member, dtype=graph.types[x])
+@project_outputs.register
+def _(term: Mapped, matrix: Array) -> Term:
+    return replace(term, term=project_outputs(term.term, matrix))

@@ -1,0 +1,133 @@
+"""Cosines: a product of matrices, a wave and a weighted sum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Cosines, Term
+from rffboost_ext.terms import ClipAndLog
+from rffboost_ext.utils.typing import Array
+
+from .conversion import convert_term, rounding_error, where_missing
+from .graph import FLOAT32, Graph
+from .output_projection import project_outputs
+from .scaling import Scaling, behind_scaling, center_and_scale
+
+FOLDABLE = 1.0
+"""A center that shifts every phase by at most this is folded into the phases."""
+
+
+@convert_term.register
+def _(term: Cosines, graph: Graph, x: str) -> str:
+    center, bias = center_and_bias(term, graph.dtype)
+    graph.n_cosines += len(term.phase)
+    if center is not None:
+        x = graph.node("Sub", x, graph.constant(center, "center"))
+    if term.clipping is not None:
+        # Bounds relative to the center are as precise as the centered features.
+        x = clip_nodes(term.clipping if center is None else term.clipping.translate(-center), graph, x)
+    if term.projection is not None:
+        x = graph.node("MatMul", x, graph.constant(term.projection.matrix.T, "projection"))
+    z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
+    # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
+    wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
+    z = graph.node("Add", z, graph.constant(bias + quarter, "bias"))
+    return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
+
+
+def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
+    """x imputed, clipped to a range per feature and log-transformed.
+
+    The operator Clip has one range for all features.
+    """
+    if clipping.means is not None:
+        x = where_missing(graph, x, graph.constant(clipping.means, "fill"))
+    if clipping.is_bounded:
+        x = graph.node("Max", x, graph.constant(clipping.low, "low"))
+        x = graph.node("Min", x, graph.constant(clipping.high, "high"))
+    return x if clipping.log_scale is None else log_nodes(clipping, clipping.log_scale, graph, x)
+
+
+def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
+    """Clipped x with logarithms of the columns that are log-transformed."""
+    is_bent, (columns, ends, _) = bend != 0.0, clipping.log_columns
+    anchor = np.zeros(len(bend))
+    anchor[columns] = ends
+    past = graph.node("Sub", x, graph.constant(anchor, "anchor"))
+    past = graph.node("Div", past, graph.constant(np.where(is_bent, bend, np.inf), "unit"))
+    curve = graph.node("Log", graph.node("Add", past, graph.constant([1.0], "one")))
+    curve = graph.node("Mul", curve, graph.constant(bend, "bend"))
+    straight = graph.node("Mul", x, graph.constant(np.where(is_bent, 0.0, 1.0), "straight"))
+    return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
+
+
+def center_and_bias(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
+    """The center to subtract from the features, if any, and the bias to add to ``omega . x`` then.
+
+    A center too large to be folded is rounded to `dtype` and subtracted; the bias corrects the rounding. A large
+    phase of ``omega . mean`` would have few digits in float32.
+    """
+    center, bias = term.center, -term.phase
+    if center is not None and largest_shift(term, center) <= FOLDABLE:
+        bias = bias - term.project(center)
+        center = None
+    if center is not None:
+        rounded = center.astype(dtype)
+        center, bias = rounded, bias - term.project(center - rounded)
+    if dtype == FLOAT32:
+        bias = np.remainder(bias + np.pi, 2.0 * np.pi) - np.pi
+    return center, bias
+
+
+def largest_shift(term: Cosines, center: Array) -> float:
+    """A bound on the shift of any phase by a center (d,)."""
+    if term.projection is None:
+        return float(np.abs(term.omega * center).sum(axis=1).max(initial=0.0))
+    reach = np.abs(term.projection.matrix) @ np.abs(center)
+    return float((np.abs(term.omega) @ reach).max(initial=0.0))
+
+
+@rounding_error.register
+def _(term: Cosines, X: Array, eps: float) -> float:
+    # Plus rounding errors of T partial sums, the larger ones about as large as the outputs.
+    sums = np.sqrt(len(term.phase)) * float(np.nanmax(np.abs(term(X)), initial=0.0))
+    return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm(term.weight) + sums)
+
+
+def norm(weight: Array) -> float:
+    """The largest Euclidean norm of a column, ``|v|_2``."""
+    return float(np.sqrt(np.square(weight).sum(axis=0)).max(initial=0.0))
+
+
+def largest_argument(term: Cosines, X: Array) -> float:
+    """``max|z|`` of the arguments z of the cosines, and of the summands of z, which may cancel."""
+    if not X.size or not term.omega.size:
+        return 0.0
+    clipped = term.clip_and_log(X)
+    centered = clipped if term.center is None else clipped - term.center
+    arguments = (np.abs(term.angles(rows)) for rows in row_blocks(X))
+    whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
+    size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
+    if term.clipping is not None and term.clipping.log_scale is not None:
+        # Rounding errors of logarithms are relative to the scale of the log transform.
+        size = np.maximum(size, np.abs(term.clipping.log_scale))
+    reach = size * np.abs(term.frequencies).max(axis=0)
+    return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
+
+
+def row_blocks(X: Array, size: int = 4096) -> list[Array]:
+    """The rows of X, a few thousand at a time."""
+    return [X[start : start + size] for start in range(0, len(X), size)]
+
+
+@project_outputs.register
+def _(term: Cosines, matrix: Array) -> Term:
+    return replace(term, weight=term.weight @ matrix)
+
+
+@behind_scaling.register
+def _(term: Cosines, scaling: Scaling, width: int, dtype: str) -> Term:
+    return term.standardized(*center_and_scale(scaling, width))

@@ -1,0 +1,220 @@
+"""Links that exports derive from others: columns, means of distributions, quantiles and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Link
+from rffboost_ext.losses import Distribution, LogNormal, ZeroInflatedPoisson
+from rffboost_ext.utils.typing import Array
+
+from .graph import ConversionError, Graph
+from .links import convert_link, response_nodes
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnLink(Link):
+    """A column of a response, (n, 1).
+
+    Parameters
+    ----------
+    columns : Link
+        From raw scores to the response.
+    column : int
+    """
+
+    columns: Link
+    column: int
+
+    def inverse(self, raw: Array) -> Array:
+        return self.columns.inverse(raw)[:, [self.column]]
+
+
+@convert_link.register
+def _(link: ColumnLink, graph: Graph, raw: str) -> str:
+    return graph.node(
+        "Gather", response_nodes(link.columns, graph, raw), graph.constant([link.column], "column"), axis=1
+    )
+
+
+@dataclass(frozen=True)
+class SortLink(Link):
+    """The scores of each row in increasing order.
+
+    Parameters
+    ----------
+    size : int
+        Scores per row.
+    """
+
+    size: int
+
+    def inverse(self, raw: Array) -> Array:
+        return np.sort(raw, axis=1)
+
+
+@dataclass(frozen=True)
+class ComposedLink(Link):
+    """The response of one link is the raw score of another."""
+
+    first: Link
+    second: Link
+
+    def inverse(self, raw: Array) -> Array:
+        return self.second.inverse(self.first.inverse(raw))
+
+
+@dataclass(frozen=True)
+class MedianLink(Link):
+    """The median of the sorted columns of a response.
+
+    Parameters
+    ----------
+    columns : Link
+        From raw scores to the columns.
+    size : int
+        How many there are.
+    """
+
+    columns: Link
+    size: int
+
+    def inverse(self, raw: Array) -> Array:
+        return np.median(self.columns.inverse(raw), axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class IntervalLink(Link):
+    """The first and the last column of a response, each moved outwards by a margin, (n, 2).
+
+    Parameters
+    ----------
+    columns : Link
+        From raw scores to the columns.
+    size : int
+        How many there are.
+    margin : float
+        In units of the response; where it is so negative that the ends would cross, both are the midpoint.
+    """
+
+    columns: Link
+    size: int
+    margin: float
+
+    def inverse(self, raw: Array) -> Array:
+        columns = self.columns.inverse(raw)
+        middle, half = 0.5 * (columns[:, 0] + columns[:, -1]), 0.5 * (columns[:, -1] - columns[:, 0])
+        half = np.maximum(half + self.margin, 0.0)
+        return np.column_stack([middle - half, middle + half])
+
+
+@convert_link.register
+def _(link: SortLink, graph: Graph, raw: str) -> str:
+    # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
+    attributes: dict[str, Any] = {"axis": 1}
+    inputs = [graph.node("Neg", raw)]
+    if graph.opset < 10:
+        attributes["k"] = link.size
+    else:
+        inputs.append(graph.constant([link.size], "size"))
+    return graph.node("Neg", graph.node("TopK", *inputs, n_outputs=2, **attributes)[0])
+
+
+@convert_link.register
+def _(link: ComposedLink, graph: Graph, raw: str) -> str:
+    return convert_link(link.second, graph, response_nodes(link.first, graph, raw))
+
+
+@convert_link.register
+def _(link: MedianLink, graph: Graph, raw: str) -> str:
+    weight = np.zeros((link.size, 1))
+    for column in ((link.size - 1) // 2, link.size // 2):
+        weight[column] += 0.5
+    columns = response_nodes(link.columns, graph, raw)
+    return graph.node("MatMul", columns, graph.constant(weight, "middle"))
+
+
+@convert_link.register
+def _(link: IntervalLink, graph: Graph, raw: str) -> str:
+    halves = np.zeros((link.size, 2))
+    halves[0] += 0.5, -0.5
+    halves[-1] += 0.5, 0.5
+    columns = response_nodes(link.columns, graph, raw)
+    middle = graph.node("MatMul", columns, graph.constant(halves[:, :1], "halves"))
+    half = graph.node("MatMul", columns, graph.constant(halves[:, 1:], "halves"))
+    half = graph.node("Relu", graph.node("Add", half, graph.constant([[link.margin]], "margin")))
+    sides = graph.node("MatMul", half, graph.constant([[-1.0, 1.0]], "sides"))
+    return graph.node("Add", graph.node("MatMul", middle, graph.constant([[1.0, 1.0]], "both")), sides)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanLink(Link):
+    """The mean of a distribution, (n, 1), from the scores of its parameters."""
+
+    distribution: Distribution
+
+    def inverse(self, raw: Array) -> Array:
+        return self.distribution.mean(self.distribution.link.inverse(raw))[:, None]
+
+
+@singledispatch
+def convert_mean(distribution: Distribution, graph: Graph, parameters: str) -> str:
+    """Append nodes that compute the mean of a distribution, and return the name of their output, (n, 1).
+
+    The extension point for distributions whose mean is not their first parameter: use ``@convert_mean.register``
+    on a function whose first argument is annotated with the type of distribution. Every export checks that the
+    nodes agree with ``distribution.mean``.
+
+    Parameters
+    ----------
+    distribution : Distribution
+    graph : Graph
+        Graph to append to.
+    parameters : str
+        Name of the response, (n, W).
+
+    Returns
+    -------
+    str
+    """
+    return parameter(graph, parameters, 0)
+
+
+def parameter(graph: Graph, parameters: str, place: int) -> str:
+    """A column of the parameters, (n, 1)."""
+    return graph.node("Gather", parameters, graph.constant([place], "parameter"), axis=1)
+
+
+@convert_mean.register
+def _(distribution: LogNormal, graph: Graph, parameters: str) -> str:
+    sigma = parameter(graph, parameters, 1)
+    half = graph.node("Mul", graph.node("Mul", sigma, sigma), graph.constant(0.5, "half"))
+    return graph.node("Exp", graph.node("Add", parameter(graph, parameters, 0), half))
+
+
+@convert_mean.register
+def _(distribution: ZeroInflatedPoisson, graph: Graph, parameters: str) -> str:
+    others = graph.node("Sub", graph.constant(1.0, "one"), parameter(graph, parameters, 1))
+    return graph.node("Mul", parameter(graph, parameters, 0), others)
+
+
+@convert_link.register
+def _(link: MeanLink, graph: Graph, raw: str) -> str:
+    return convert_mean(link.distribution, graph, response_nodes(link.distribution.link, graph, raw))
+
+
+def require_mean(distribution: Distribution, n_outputs: int) -> None:
+    """Raise a ConversionError if a mean is not the first parameter, and has no nodes of its own."""
+    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (64, n_outputs))
+    parameters = distribution.link.inverse(raw)
+    is_default = convert_mean.dispatch(type(distribution)) is convert_mean.dispatch(object)
+    if is_default and not np.allclose(distribution.mean(parameters), parameters[:, 0], equal_nan=True):
+        name = type(distribution).__name__
+        raise ConversionError(
+            f"the mean of the distribution {name} has no ONNX form: it is not the first parameter; register one "
+            f"with onnx_export.derived_links.convert_mean.register({name})"
+        )
