@@ -13,10 +13,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
+from rffboost_ext import STEPS, Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.parts import default_step
-from rffboost_ext.boosting.steps import STEPS
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves

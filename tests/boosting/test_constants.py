@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LOSSES, RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext import LOSSES, RFFIRLS, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
 from rffboost_ext.boosting.early_stopping.patience import Patience, improves
-from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.losses.wrapper import LossWrapper

@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext import LEARNERS, LOSSES, STEPS, Observations, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Term
 from rffboost_ext.boosting.early_stopping import monitor as early_stopping
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
 from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.boosting.plan import Member, Plan
-from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from rffboost_ext import LOSSES, Cosines, Ensemble, RFFBoostDistribution, RFFBoostRegressor
+from rffboost_ext import LOSSES, Cosines, Ensemble, Observations, RFFBoostDistribution, RFFBoostRegressor
 from rffboost_ext.boosting import run
 from rffboost_ext.boosting.early_stopping import stacking as stopping
 from rffboost_ext.boosting.early_stopping.stacking import MIN_WEIGHT, simplex_weights
-from rffboost_ext.core import Observations
 from rffboost_ext.losses import Normal
 from rffboost_ext.terms.ensemble import weighted_sum
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import log_loss, mean_absolute_error, roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
-from rffboost_ext.inspection.history_display import HistoryDisplay
+from rffboost_ext.displays import HistoryDisplay
 
 from .test_evaluation import halves
 

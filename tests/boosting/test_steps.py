@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
+from rffboost_ext import RFF1, STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
 from rffboost_ext.boosting.parts import default_step
-from rffboost_ext.learners import RFF1
 
 from ..cases import LOSS_CASES, is_smooth, make_round
 

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS
+from rffboost_ext import LEARNERS, LOSSES, STEPS, Shrunk
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.evaluation import Evaluation
 from rffboost_ext.boosting.metrics import EvaluationMetric
 from rffboost_ext.boosting.plan import Member, Plan
-from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    STEPS,
+    Cosines,
+    Learner,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    Round,
+    Shrunk,
+    Tree,
+)
 from rffboost_ext.boosting.early_stopping import stacking, validation_split
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.early_stopping.stacking import mean_curve
@@ -19,9 +30,8 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
 )
 from rffboost_ext.boosting.plan import Member, Model, Plan, Start
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, run
-from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.core import Fitted, Round
+from rffboost_ext.core import Fitted
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import LOSSES, Observations, RFFBoostClassifier
 from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
-from rffboost_ext.core import Observations
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import sample_by_gradient
 from rffboost_ext.losses import SquaredError
-from rffboost_ext.losses.registry import LOSSES
 
 from ..cases import LOSS_CASES, Array, make_round
 

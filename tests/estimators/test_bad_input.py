@@ -246,12 +246,6 @@ def test_sets_of_one_name_are_refused():
         RFFBoostClassifier(n_estimators=2).fit(X, Y, eval_set={1: (X, Y), "1": (X, Y)})
 
 
-def test_targets_that_are_missing_in_an_array_of_objects():
-    y = np.array([None, *Y[1:].astype(float)], dtype=object)
-    with pytest.raises(ValueError, match="y must be real numbers, got None as entry 0: a missing value"):
-        RFFBoostRegressor(n_estimators=2).fit(X, y)
-
-
 def test_weights_beyond_single_precision_are_named():
     with pytest.raises(ValueError, match="tree: sample_weight must be at most"):
         RFFBoostRegressor(learner="tree").fit(X, Y.astype(float), sample_weight=np.full(len(X), 1e100))

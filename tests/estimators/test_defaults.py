@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge, SymmetricTree
-from rffboost_ext.boosting.callbacks import Progress
+from rffboost_ext import (
+    RFFIRLS,
+    Progress,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    RFFRidge,
+    SymmetricTree,
+)
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
-from ..cases import CORNERS, LOSS_NAMED, PAIR_NAMES, PAIRS, make_data, make_estimator
+from ..cases import LOSS_NAMED, PAIR_NAMES, PAIRS, make_data, make_estimator
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 
@@ -26,13 +26,6 @@ def test_two_fits_and_a_clone_give_the_same_bits(loss, learner):
     first = scores(model.fit(X, y), X)
     np.testing.assert_array_equal(first, scores(model.fit(X, y), X))
     np.testing.assert_array_equal(first, scores(clone(model).fit(X, y), X))
-
-
-@pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=str)
-def test_threads_do_not_change_bits(loss, learner):
-    X, y = make_data(loss, n=5000)
-    one, two = (make_estimator(loss, learner, n_jobs=n).fit(X, y) for n in (1, 2))
-    np.testing.assert_array_equal(scores(one, X), scores(two, X))
 
 
 @pytest.mark.parametrize("params", [{"n_estimators": 12}, {"learner": "rff_newton", "n_estimators": 6}])

@@ -134,16 +134,6 @@ def test_transform_is_named():
     assert np.abs(features).max() <= 1.0
 
 
-def test_data_frames():
-    pd = pytest.importorskip("pandas")
-    X, y = make_data(BINARY)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = RFFBoostClassifier(n_estimators=5, random_state=0).fit(frame, pd.Series(y))
-    np.testing.assert_array_equal(model.feature_names_in_, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[["b", "a", "c"]])
-
-
 @pairs
 def test_units_of_features_do_not_matter(loss, learner):
     # Features are standardised; trees split at the same rows in any unit.
@@ -154,13 +144,6 @@ def test_units_of_features_do_not_matter(loss, learner):
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-4)
 
 
-def test_float32_features_give_nearly_the_same_fit():
-    X, y = make_data(BINARY)
-    X = X.astype(np.float32)
-    single, double = (RFFBoostClassifier(n_estimators=5, random_state=0).fit(a, y) for a in (X, X.astype(float)))
-    np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), rtol=0, atol=1e-5)
-
-
 def test_standardize_can_be_left_to_the_user():
     X, y = make_data(BINARY)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -168,17 +151,6 @@ def test_standardize_can_be_left_to_the_user():
     inside = RFFBoostClassifier(**params).fit(X, y).decision_function(X)
     outside = RFFBoostClassifier(**params, standardize=False).fit(Z, y).decision_function(Z)
     np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-8)
-
-
-def test_auto_is_each_tasks_usual_loss():
-    X, y = make_data(BINARY)
-    named = RFFBoostClassifier("log_loss", n_estimators=3, random_state=0).fit(X, y)
-    auto = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
-    X, y = make_data(REAL)
-    named = RFFBoostRegressor("squared_error", n_estimators=3, random_state=0).fit(X, y)
-    auto = RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(auto.predict(X), named.predict(X))
 
 
 @pytest.mark.parametrize(

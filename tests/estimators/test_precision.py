@@ -123,16 +123,3 @@ def test_units_of_the_features_do_not_cost_digits(precision, offset, unit):
     )
     assert one > 0.9
     assert two == pytest.approx(one, abs=0.02)
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_float32_features_fit_as_their_float64_copies(precision):
-    X, y = make_moons(300, noise=0.2, random_state=0)
-    X = X.astype(np.float32)
-    one, two = (
-        RFFBoostClassifier(n_estimators=20, early_stopping=False, random_state=0, precision=precision).fit(Z, y)
-        for Z in (X, X.astype(np.float64))
-    )
-    np.testing.assert_allclose(
-        one.ensemble_.raw(X.astype(np.float64)), two.ensemble_.raw(X.astype(np.float64)), rtol=0, atol=1e-9
-    )

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification, make_moons
 
-from rffboost_ext import SPECTRA, presets
-from rffboost_ext.learners import PLACEMENTS, Placement, Spectrum
+from rffboost_ext import PLACEMENTS, SPECTRA, Placement, Spectrum, presets
 
 from ..oracles import gbrff as oracle
 

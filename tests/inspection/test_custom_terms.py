@@ -11,11 +11,10 @@ import pytest
 from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
 
-from rffboost_ext import Cosines, Ensemble, Learner, RFFBoostClassifier, RFFBoostRegressor, Term, average
+from rffboost_ext import Cosines, Ensemble, Learner, Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, average
 from rffboost_ext.core import term as term_module
 from rffboost_ext.inspection.importance import importances, variances
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.learners import Mixture
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.terms.total_effects import total_effects
 from rffboost_ext.utils.coalitions import by_all_coalitions, by_random_orders, shapley_by_evaluation

@@ -13,7 +13,7 @@ from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Loss, RFFBoostClassifier
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses.links import BinaryLogitLink, MultinomialLogitLink
+from rffboost_ext.losses import BinaryLogitLink, MultinomialLogitLink
 
 from .interop_cases import BINARY, CLASSES, X
 

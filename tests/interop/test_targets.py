@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree, boost
-from rffboost_ext.core import Observations
+from rffboost_ext import STEPS, Observations, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree, boost
 from rffboost_ext.interop import xgboost as rxgb
 
 from ..cases import ternary

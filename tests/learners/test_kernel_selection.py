@@ -11,8 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 
-from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.design import Design
+from rffboost_ext import Design, Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
 from rffboost_ext.utils.kernel_ridge import (
     best_ridge,

@@ -15,14 +15,15 @@ from rffboost_ext import (
     RFFK,
     SPECTRA,
     WEIGHTINGS,
+    FitCriterion,
     Learner,
     Optimizer,
     RFFBoostRegressor,
     Round,
+    Spectrum,
     SymmetricTree,
     Tree,
 )
-from rffboost_ext.learners import FitCriterion, Spectrum
 from rffboost_ext.learners.fourier.spectra import bandwidth
 
 from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round

@@ -10,19 +10,22 @@ import pytest
 from rffboost_ext import (
     RFF1,
     Cosines,
+    Design,
+    Learner,
     Mixture,
     RFFBoostClassifier,
     RFFBoostRanker,
     RFFBoostRegressor,
     RFFNewton,
+    Round,
     SymmetricTrees,
+    Term,
     Tree,
     Trees,
     boost,
 )
-from rffboost_ext.core import Fitted, Learner, Round, Term
+from rffboost_ext.core import Fitted
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.mixture import MANY_FEATURES, describe_part, tree_variants
 from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions, update_average
 

@@ -9,10 +9,9 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
-from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
+from rffboost_ext import Design, Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
 from rffboost_ext.kernels import second_order_cosines
 from rffboost_ext.kernels.second_order_cosines import score_pass
-from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.fourier.second_order import DerivativeSample, ProfiledGain
 from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_candidates
 

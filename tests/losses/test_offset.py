@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LOSSES, RFFBoostRegressor
-from rffboost_ext.core import Observations
+from rffboost_ext import LOSSES, Observations, RFFBoostRegressor
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.losses.constant_scores import WeightedMean, constant_scores
 

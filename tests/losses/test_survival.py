@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rffboost_ext import LOSSES
-from rffboost_ext.core import Observations
+from rffboost_ext import LOSSES, Observations
 from rffboost_ext.losses import Cox
 from rffboost_ext.losses.validation import prepare_loss
 

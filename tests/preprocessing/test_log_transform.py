@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import (
+    LOSSES,
     Cosines,
     Ensemble,
     Learner,
@@ -20,11 +21,11 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFNewton,
     Term,
+    Trees,
     presets,
 )
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.losses.registry import LOSSES
 from rffboost_ext.preprocessing.log_transform import (
     GAMMAS,
     PENALTIES,
@@ -33,7 +34,7 @@ from rffboost_ext.preprocessing.log_transform import (
     loo_error,
     regression_target,
 )
-from rffboost_ext.terms import ClipAndLog, Trees
+from rffboost_ext.terms import ClipAndLog
 from rffboost_ext.utils.kernel_ridge import local_search
 
 from ..cases import LOSS_CASES

@@ -173,16 +173,6 @@ def test_init_models_that_know_no_gaps_are_refused():
     assert len(model.fit(HOLES, Y, init_model=booster).ensemble_) == 7
 
 
-def test_a_column_without_any_value():
-    Z = np.column_stack([X[:, 0], np.full(120, np.nan)])
-    for learner in ("rff_1", "tree", "mixture"):
-        model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0).fit(
-            Z, Y
-        )
-        assert model.score(Z, Y) > 0.6
-        assert model.feature_importances_[1] == pytest.approx(0.0, abs=1e-12)
-
-
 def test_the_loop_alone_takes_no_gaps_without_an_expansion():
     with pytest.raises(ValueError, match="design must be finite"):
         boost(HOLES, Y[:, None], loss="log_loss", learner="rff_1")

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
-from rffboost_ext.learners.fourier.fit_criteria import FIT_CRITERIA
+from rffboost_ext import FIT_CRITERIA, RFF1, RFFK, Learner, RFFBoostClassifier
 from rffboost_ext.learners.fourier.second_order import mean_hessian
 from rffboost_ext.learners.tiles import ROWS_PER_TILE
 from rffboost_ext.utils.parallel import MIN_TILES_PER_THREAD, N_JOBS, count_threads, run_over_tiles, use_threads
