@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
+from ..contracts.preparation import prepare, require_accepted_target
 from ..core import Loss
 from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
 from ..data.sample_weight import check_sample_weight
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
-from ..losses.validation import prepare_with_baseline, require_accepted_target
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import native_table, read_table, require_arrays, target_array
@@ -137,8 +137,8 @@ def evaluation_of(
         If a metric or the targets of a set do not go with the fit; the message names it.
     """
 
-    def prepare(other: Loss) -> Loss:
-        return prepare_with_baseline(other, data.observations, targets.n_classes)[0]
+    def prepared(other: Loss) -> Loss:
+        return prepare(other, data.observations, targets.n_classes)[0]
 
     for label, held in sets.items():
         if held.y.shape[1] != data.y.shape[1]:
@@ -155,7 +155,7 @@ def evaluation_of(
         metrics: tuple[EvaluationMetric, ...] = (EvaluationMetric(name, False, MeanLoss(loss), coupling=loss),)
     else:
         n_outputs = loss.n_scores(data.y, targets.n_classes)
-        decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
+        decoder = ScoreDecoder(loss, name, targets.classes, prepared, n_outputs)
         metrics = resolve_metrics(eval_metric, decoder)
     evaluation = Evaluation(sets, metrics)
     sets = {label: held.coupled_by(loss, *evaluation.couplings) for label, held in sets.items()}

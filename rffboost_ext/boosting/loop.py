@@ -9,23 +9,22 @@ from typing import Any
 import numpy as np
 
 from .._signals import raise_dropped
+from ..contracts.derivatives import require_derivatives
+from ..contracts.learners import fit_term
+from ..contracts.losses import check_in_fit
+from ..contracts.preparation import (
+    baseline_of,
+    count_scores,
+    prepared_loss,
+    require_baseline,
+    require_class_indices,
+)
+from ..contracts.terms import check_terms_of_fit
 from ..core import Learner, Loss, Observations, Round, Step, Term
 from ..learners.design import Design
-from ..learners.validation import fit_term
 from ..losses.units import scale_derivatives
-from ..losses.validation import (
-    check_baseline,
-    check_class_indices,
-    check_derivatives,
-    check_value_and_response,
-    compute_baseline,
-    compute_derivatives,
-    count_scores,
-    prepare_loss,
-)
 from ..preprocessing.base_margin import check_base_margin
 from ..terms.ensemble import Ensemble
-from ..terms.laws import check_laws
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, Progress, stops_training
@@ -102,7 +101,7 @@ def boost(
     ------
     ValueError, TypeError
         If a part is unknown or invalid, or two parts are incompatible, before any work is done; in a round, if a
-        custom loss, learner or step returns an invalid result; after two rounds and at the end, if custom terms
+        custom loss, learner or step returns an invalid result; after two rounds, if custom terms
         break a law of :class:`~rffboost_ext.Term` on some of the rows.
     KeyboardInterrupt
         If the user interrupts it; its attribute ``ensemble`` holds the completed rounds.
@@ -128,9 +127,11 @@ def boost(
     if base_margin is not None:
         base_margin = check_base_margin(base_margin, len(y), count_scores(parts.loss, y, n_classes))
     rows = Observations(y, weight, base_margin)
-    parts = replace(parts, loss=prepare_loss(parts.loss, rows, n_classes))
-    start = initial_ensemble(parts.loss, rows, init)
-    parts = parts.checked(start.n_outputs)
+    loss = prepared_loss(parts.loss, rows, n_classes)
+    start = initial_ensemble(loss, rows, init)
+    require_class_indices(loss, rows.y, start.baseline)
+    check_in_fit(loss, rows, start.baseline, n_classes)
+    parts = replace(parts, loss=loss).checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
     fitter = RoundFitter(design, rows, parts.loss, parts.learner, parts.step, seed, terms)
@@ -180,8 +181,8 @@ class RoundFitter:
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
-        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.rows, raw, index))
-        check_derivatives(self.loss, derivatives, raw, index)
+        derivatives = scale_derivatives(self.loss, self.rows.derivatives(self.loss, raw))
+        require_derivatives(self.loss, derivatives, raw, f"in round {index}")
         # As default_rng, which takes twice the time.
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
         shrinkage = self.step.shrinkage(index)
@@ -201,8 +202,6 @@ def boost_rounds(
 ) -> Ensemble:
     """The ensemble `start` with further rounds up to `n_estimators`, from its scores on."""
     raw = initial_raw(start, fitter.design, n_estimators, init_raw)
-    if not len(start):
-        check_value_and_response(fitter.loss, fitter.rows, raw)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
@@ -211,7 +210,7 @@ def boost_rounds(
             terms.append(update.term)
             moves.append(np.array([update.keep, update.length]))
             if index == len(start) + 1:
-                check_laws(terms[-2:], fitter.design.original, update.output)
+                check_terms_of_fit(terms[-2:], fitter.design.original, update.output)
             progress = Progress(
                 update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
             )
@@ -222,8 +221,9 @@ def boost_rounds(
             del update, progress
     except KeyboardInterrupt as error:
         raise Interrupted(build_ensemble(start, terms, moves)) from error
-    # With the last term of the initial ensemble, as a fit may continue round by round.
-    check_laws(terms[max(0, len(start) - 1) :], fitter.design.original)
+    if len(terms) < len(start) + 2:
+        # With the last term of the initial ensemble, as a fit may continue round by round.
+        check_terms_of_fit(terms[-2:], fitter.design.original)
     return build_ensemble(start, terms, moves)
 
 
@@ -238,10 +238,10 @@ def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tup
 
 def initial_ensemble(loss: Loss, rows: Observations, init: Ensemble | None = None) -> Ensemble:
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    start = Ensemble(compute_baseline(loss, rows), (), np.empty((0, 2))) if init is None else init
-    check_baseline(loss, start.baseline, rows.y)
-    check_class_indices(loss, rows.y, start.baseline)
-    return start
+    if init is None:
+        return Ensemble(baseline_of(loss, rows), (), np.empty((0, 2)))
+    require_baseline(loss, init.baseline, rows.y)
+    return init
 
 
 def build_ensemble(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..contracts.preparation import prepare, require_multiclass
 from ..core import Learner, Loss, Observations, Spec, Step
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..losses.units import warn_if_small
-from ..losses.validation import prepare_with_baseline, require_multiclass
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
 from .steps import STEPS, ConfidenceRated, LineSearch, Newton
@@ -48,8 +47,7 @@ class Parts:
 
     def prepared(self, rows: Observations, n_classes: int | None = None) -> Parts:
         """The parts with the loss prepared for some rows, checked against one another and the targets."""
-        loss, baseline = prepare_with_baseline(self.loss, rows, n_classes)
-        warn_if_small(loss, rows, baseline)
+        loss, baseline = prepare(self.loss, rows, n_classes)
         return replace(self, loss=loss).checked(len(baseline))
 
     def with_learner(self, learner: Learner) -> Parts:

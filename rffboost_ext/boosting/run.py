@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..contracts.comparison import is_foreign
 from ..core import Loss
 from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
 from ..terms.ensemble import Ensemble, weighted_sum
-from ..terms.laws import is_package_term
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
@@ -197,7 +197,7 @@ def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -
     cannot be scaled score by score.
     """
     several = loss.task == "regression" and models[0][0].n_outputs > y.shape[1]
-    return several and all(is_package_term(term) for row in models for model in row for term in model.terms)
+    return several and not any(is_foreign(term) for row in models for model in row for term in model.terms)
 
 
 def warn_if_no_progress(n_initial: int, n_rounds: int) -> None:

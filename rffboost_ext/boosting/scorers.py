@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from ..contracts.preparation import require_accepted_target
 from ..core import Loss, Observations
 from ..losses.coupling import is_coupled
-from ..losses.validation import require_accepted_target
 from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 

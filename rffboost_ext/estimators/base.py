@@ -21,6 +21,7 @@ from ..boosting.parts import Parts
 from ..boosting.plan import Plan, Result, Start, key_of
 from ..boosting.run import run
 from ..boosting.training import Trainer
+from ..contracts.preparation import count_scores
 from ..core import Loss
 from ..core.spec import full_repr
 from ..data.copies import merge_copies, merge_duplicates
@@ -29,7 +30,6 @@ from ..data.sample_weight import warn_if_light
 from ..inspection.importance import defer_importances
 from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
-from ..losses.validation import count_scores
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.base_margin import encode_base_margin, require_base_margin

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..boosting.loop import RoundFitter
+from ..contracts.terms import check_terms_of_fit
 from ..core import Term
 from ..terms.ensemble import Ensemble
-from ..terms.laws import check_laws
 from ..utils.typing import Array
 
 N_ROWS = 16
@@ -109,11 +109,12 @@ class CosineTraining:
         self.terms.append(update.term.materialized())
         self.lengths.append(update.length)
         if len(self.terms) == 2:
-            check_laws(self.terms, self.fitter.design.original, update.output)
+            check_terms_of_fit(self.terms, self.fitter.design.original, update.output)
 
     def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:
         """The cosines and the trees, one term or None per round, in the order of training."""
-        check_laws(self.terms, self.fitter.design.original)
+        if len(self.terms) == 1:
+            check_terms_of_fit(self.terms, self.fitter.design.original)
         terms: list[Term] = []
         lengths: list[float] = []
         for index, tree in enumerate(trees):

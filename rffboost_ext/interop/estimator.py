@@ -13,17 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.scorers import score_of_loss
+from ..contracts.preparation import require_accepted_target, require_class_indices, require_multiclass
 from ..core import Loss, Observations
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import class_count, has_own_columns
-from ..losses.validation import (
-    check_class_indices,
-    check_response_of_classes,
-    require_accepted_target,
-    require_multiclass,
-    response_at,
-)
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.tables import target_array
 from ..preprocessing.targets import encode_targets, first_labels, squeeze
@@ -149,7 +143,6 @@ class HostEstimator:
         self._class_factors = host_class_factors(name, loss, given, y, n_classes) if given else None
         self._n_columns = y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, rows, n_classes)
-        check_response_of_classes(self.loss_, self.baseline_, n_classes)
         return rows
 
     def _check_params(self, name: str, loss: Loss, params: Mapping[str, Any]) -> None:
@@ -200,7 +193,7 @@ class HostEstimator:
             found, owner = target.shape[1], type(self).__name__
             raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {found}")
         require_accepted_target(self.loss_, target)
-        check_class_indices(self.loss_, target, self.baseline_)
+        require_class_indices(self.loss_, target, self.baseline_)
         return target
 
     def _needs_attached(self, y: Array) -> bool:
@@ -209,7 +202,7 @@ class HostEstimator:
 
     def _n_responses(self) -> int:
         """Columns of the response."""
-        return response_at(self.loss_, self.baseline_[None]).shape[1]
+        return self.loss_.link.inverse(self.baseline_[None]).shape[1]
 
     def _response(self, raw: Array) -> Array:
         """What ``predict`` returns for raw scores."""

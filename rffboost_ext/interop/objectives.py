@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
+from ..contracts.preparation import baseline_of
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
-from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .matrices import matrix_host, read_rows, require_whole_groups
@@ -209,8 +209,7 @@ def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
 def warn_of_start(start: float, loss: Loss, rows: Observations) -> None:
     """Warn if training starts far from the baseline of a prepared loss."""
     rows = rows.take(rows.weight > 0.0)
-    baseline = compute_baseline(loss, rows)
-    check_baseline(loss, baseline, rows.y)
+    baseline = baseline_of(loss, rows)
     if not np.allclose(baseline, start, atol=1e-3):
         warn_user(
             f"training starts from {start:g}, the baseline of {loss!r} is {baseline.round(4)}: see intercept() in "

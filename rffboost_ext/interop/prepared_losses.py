@@ -8,20 +8,18 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..boosting.scorers import ScoreFunction
-from ..core import Loss, Observations
-from ..losses.units import scale_derivatives
-from ..losses.validation import (
-    check_class_indices,
-    check_derivatives,
-    check_values_of_some_rows,
-    compute_baseline,
-    compute_derivatives,
-    prepare_loss,
-    prepare_with_baseline,
+from ..contracts.derivatives import require_derivatives
+from ..contracts.losses import check_in_fit
+from ..contracts.preparation import (
+    baseline_of,
+    prepare,
+    prepared_loss,
+    require_class_indices,
     require_finite_target,
     require_multiclass,
-    response_at,
 )
+from ..core import Loss, Observations
+from ..losses.units import scale_derivatives
 from ..utils.typing import Array
 
 # A leaf divides by the sum of hessians, which may be 0 where the fit is perfect; XGBoost has the same lower bound
@@ -34,7 +32,7 @@ def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None =
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
     with explaining_columns(loss, rows.y):
-        loss, baseline = prepare_with_baseline(loss, rows, n_classes)
+        loss, baseline = prepare(loss, rows, n_classes)
         weighted_in_units(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
     return loss, baseline
 
@@ -44,9 +42,10 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
     with explaining_columns(loss, rows.y):
-        loss = prepare_loss(loss, rows, n_classes_of_scores(loss, rows.y, raw.shape[1]))
-        check_class_indices(loss, rows.y, raw[0])
-        check_values_of_some_rows(loss, rows, raw)
+        n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
+        loss = prepared_loss(loss, rows, n_classes)
+        require_class_indices(loss, rows.y, raw[0])
+        check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
     return loss
 
 
@@ -112,7 +111,7 @@ def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
 def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
     """Whether a prepared loss has as many scores as classes, as the hosts' own losses of several classes."""
     is_of_classes = loss.task == "classification" and not loss.multilabel
-    return is_of_classes and response_at(loss, baseline[None]).shape[1] == len(baseline)
+    return is_of_classes and loss.link.inverse(baseline[None]).shape[1] == len(baseline)
 
 
 def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | None = None) -> tuple[Array, Array]:
@@ -131,8 +130,8 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | N
         gradient, hessian = np.zeros((2, *raw.shape))
         gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts], index)
         return gradient, hessian
-    derivatives = scale_derivatives(loss, compute_derivatives(loss, rows, raw, index))
-    check_derivatives(loss, derivatives, raw, index)
+    derivatives = scale_derivatives(loss, rows.derivatives(loss, raw))
+    require_derivatives(loss, derivatives, raw, "in training" if index is None else f"in round {index}")
     gradient, hessian = derivatives
     weight = rows.weight[:, None]
     return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight
@@ -140,7 +139,7 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | N
 
 def first_newton_scores(loss: Loss, rows: Observations) -> Array:
     """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
-    n_scores = len(compute_baseline(loss, rows))
+    n_scores = len(baseline_of(loss, rows))
     gradient, hessian = weighted_in_units(loss, rows, np.zeros((len(rows), n_scores)))
     return -gradient.sum(axis=0) / hessian.sum(axis=0)
 

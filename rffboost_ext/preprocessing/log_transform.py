@@ -10,8 +10,8 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
+from ..losses.constant_scores import constant_scores
 from ..losses.coupling import whole_groups
-from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
@@ -114,8 +114,8 @@ def regression_target(rows: Dataset, chosen: Array, loss: Loss) -> Array:
     """The negative gradient of chosen rows at the baseline, (m, C), scaled to at most 1, outputs in one unit."""
     whole = whole_groups(loss, rows.y, chosen)
     observations, place = rows.observations, np.searchsorted(whole, chosen)
-    raw = np.tile(compute_baseline(loss, observations), (len(whole), 1))
-    gradient, _ = check_pair(loss, observations.take(whole).derivatives(loss, raw))
+    raw = np.tile(constant_scores(loss, observations), (len(whole), 1))
+    gradient, _ = observations.take(whole).derivatives(loss, raw)
     target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)[place]
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 

@@ -188,16 +188,6 @@ def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
     np.testing.assert_allclose(total / 4_000, 5 / 6, atol=0.02)
 
 
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [(lambda y: (y[:, 0], y[:, 0]), "gradient must have shape"), (lambda y: None, "derivatives must return two")],
-)
-def test_a_loss_is_checked_before_rows_are_drawn_by_it(found, words: str) -> None:
-    wrong = type("Wrong", (SquaredError,), {"derivatives": lambda self, y, raw: found(y)})()
-    with pytest.raises(ValueError, match=words):
-        gradient_magnitude(wrong, Observations(np.zeros((10, 1)), np.ones(10)), np.zeros(1))
-
-
 def test_gradients_that_are_not_finite_are_named() -> None:
     class Odd(SquaredError):
         def derivatives(self, y, raw):

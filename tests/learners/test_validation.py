@@ -152,7 +152,7 @@ BROKEN = [
     (
         broken(value=lambda self, y, raw: y),
         "tree",
-        r"value must have shape \(n,\) = \(80,\), got \(80, 1\)",
+        r"value must have shape \(80,\), got \(80, 1\)",
     ),
     (
         broken(link=FunctionLink(lambda raw: raw)),
@@ -160,12 +160,12 @@ BROKEN = [
         "link.inverse must have shape .*a column for each class",
     ),
     (broken(link=FunctionLink(lambda raw: None)), "tree", "link.inverse must have shape"),
-    (broken(value=lambda self, y, raw: np.nan * y[:, 0]), "tree", "value must be a number .* NaN for 80 of 80"),
+    (broken(value=lambda self, y, raw: np.nan * y[:, 0]), "tree", "value must be a number, got nan for 80 of 80"),
     (broken(value=lambda self, y, raw: y[:, 0].astype(str)), "tree", "value must hold real numbers, got <U"),
     (
         broken(link=FunctionLink(lambda raw: np.hstack([raw, np.nan * raw]))),
         "tree",
-        "link.inverse must be a number at the baseline, got NaN for 80 of 160",
+        "link.inverse must be a number, got nan for 80 of 160",
     ),
     ("log_loss", Returns(waves((2, 3), 1, (2, 1))), r"phase must have shape \(2,\)"),
     (
@@ -196,7 +196,7 @@ BROKEN = [
     ),
     (broken(baseline=lambda self, y, weight: sorted_middle(y)), "tree", "baseline must not change y"),
     *(
-        ("log_loss", Writes(name), f"fit must not change {name}")
+        ("log_loss", Writes(name), rf"fit must not change (round\.)?{name}")
         for name in ("y", "raw", "gradient", "hessian", "weight", "design.X", "design.original")
     ),
     ("log_loss", Returns(), "fit must return a Term or .*, got None of type NoneType$"),

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from rffboost_ext import LOSSES, Observations
+from rffboost_ext.contracts.preparation import prepared_loss
 from rffboost_ext.losses import Cox
-from rffboost_ext.losses.validation import prepare_loss
 
 from ..cases import OWN_COLUMNS, bounds, event_and_time
 
@@ -146,4 +146,4 @@ FAULTS = [
 @pytest.mark.parametrize(("name", "y", "fault"), FAULTS)
 def test_invalid_targets_are_named(name, y, fault):
     with pytest.raises(ValueError, match=fault):
-        prepare_loss(LOSSES.create(name), Observations(np.array(y), np.ones(len(y))))
+        prepared_loss(LOSSES.create(name), Observations(np.array(y), np.ones(len(y))))

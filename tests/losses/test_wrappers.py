@@ -136,7 +136,7 @@ def test_a_loss_may_refuse_targets_in_a_fit():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("value", r"loss Mean\(wrong='value'\): value must have shape \(n,\)"),
+        ("value", r"loss Mean\(wrong='value'\): value must have shape \(80,\)"),
         ("none", r"loss Mean\(wrong='none'\): derivatives must return two arrays"),
         ("three", r"loss Mean\(wrong='three'\): derivatives must return two arrays"),
         ("one", r"loss Mean\(wrong='one'\): derivatives must return two arrays"),

@@ -82,9 +82,11 @@ LOSSES = {
         SquaredError, baseline=lambda self, y, weight: weight @ y / weight.sum() + 0.1
     ),
     "that of the row twice": broken(SquaredError, baseline=lambda self, y, weight: np.array([np.average(y)])),
-    "link.inverse of a row alone": broken(SquaredError, link=FunctionLink(lambda raw: raw - raw.mean())),
-    "with the scores that n_scores says": broken(SquaredError, n_scores=lambda self, y, n_classes=None: 2),
-    "link.names must have a name": broken(SquaredError, link=IdentityLink(names=("loc", "scale"))),
+    "link.inverse of a row must be the same": broken(
+        SquaredError, link=FunctionLink(lambda raw: raw - raw.mean())
+    ),
+    "as n_scores says": broken(SquaredError, n_scores=lambda self, y, n_classes=None: 2),
+    "link.names must be None or have a name": broken(SquaredError, link=IdentityLink(names=("loc", "scale"))),
     "must be translation_invariant": broken(
         SquaredError,
         value=lambda self, y, raw: 0.5 * ((raw - y) * y)[:, 0] * (raw - y)[:, 0] * y[:, 0],
@@ -99,9 +101,9 @@ LOSSES = {
     ),
 }
 CLASSIFICATION = {
-    "probability of the second class at score 0": lambda raw: 1.0 / (1.0 + np.exp(-raw - 0.1)),
-    "must increase with the score": lambda raw: 1.0 / (1.0 + np.exp(raw)),
-    "must be between 0 and 1": lambda raw: 0.5 + raw,
+    "a probability of 1/2 at a score of 0": lambda raw: 1.0 / (1.0 + np.exp(-raw - 0.1)),
+    "and more above, where it is predicted": lambda raw: 1.0 / (1.0 + np.exp(raw)),
+    "probabilities between 0 and 1": lambda raw: 0.5 + raw,
 }
 
 
@@ -177,15 +179,15 @@ def bump(kind=Bump, width=1.0, **methods):
 
 
 TERMS = {
-    "outputs of the first 1 of 20 rows": bump(__call__=lambda self, X: Bump.__call__(self, X) - X.mean()),
-    "scaled(-2.5)(X)": bump(scaled=lambda self, factor: replace(self, height=abs(factor) * self.height)),
+    "term(X) of a row must not depend": bump(__call__=lambda self, X: Bump.__call__(self, X) - X.mean()),
+    "scaled(-0.5)(X)": bump(scaled=lambda self, factor: replace(self, height=abs(factor) * self.height)),
     "must not change X": bump(__call__=lambda self, X: Bump.__call__(self, np.add(X, 1.0, out=X))),
-    "outputs must have shape (n, C)": bump(__call__=lambda self, X: Bump.__call__(self, X)[:, 0]),
-    "outputs of the stack of": bump(stack=classmethod(lambda cls, terms: terms[0])),
-    "outputs of merged()": bump(merged=lambda self: self.scaled(2.0)),
-    "features must have shape (n, p)": bump(features=lambda self, X: X[:, 0]),
-    "features of the first 1 of 20 rows": bump(features=lambda self, X: X - X.mean(axis=0)),
-    "scaled must not fail, got ZeroDivisionError": bump(scaled=lambda self, factor: 1 / 0),
+    "term(X) must have two dimensions": bump(__call__=lambda self, X: Bump.__call__(self, X)[:, 0]),
+    "stack of 2 terms must be their sum": bump(stack=classmethod(lambda cls, terms: terms[0])),
+    "merged() must be the same": bump(merged=lambda self: self.scaled(2.0)),
+    "features(X) must have two dimensions": bump(features=lambda self, X: X[:, 0]),
+    "features(X) of a row must not depend": bump(features=lambda self, X: X - X.mean(axis=0)),
+    "scaled_multiplies must not fail, got ZeroDivisionError": bump(scaled=lambda self, factor: 1 / 0),
 }
 
 
@@ -199,7 +201,7 @@ def test_terms_that_cannot_be_stacked_are_of_several_families():
     check_term(bump(), X, bump(width=2.0))
     kinds = {"family": property(lambda self: "one")}
     one, other = bump(width=1.0, **kinds), bump(width=2.0, **kinds)
-    with pytest.raises(AssertionError, match="outputs of the stack of 3 terms"):
+    with pytest.raises(AssertionError, match="stack of 2 terms must be their sum"):
         check_term(one, X, other)
 
 
@@ -247,7 +249,7 @@ LEARNERS = {
     "must stay the same": broken(
         OneCosine, refits=True, refit=lambda self, term, round: replace(term, omega=2.0 * term.omega)
     ),
-    "outputs of its term must have shape": broken(
+    "weight must have shape (1, 1), got (1, 2)": broken(
         OneCosine, fit=lambda self, round: Cosines(self.frequency(round), np.zeros(1), np.ones((1, 2)))
     ),
 }

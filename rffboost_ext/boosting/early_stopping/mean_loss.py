@@ -11,7 +11,6 @@ import numpy as np
 from ...core import Loss, Observations
 from ...losses.coupling import is_coupled
 from ...losses.links import LARGEST_EXPONENT
-from ...losses.validation import require_value_per_row
 from ...utils.typing import Array
 
 # Newton steps to the least loss of a row, each twice as long as the one before while they lower the loss.
@@ -40,17 +39,12 @@ class MeanLoss:
         (count, n, n_outputs), weight = raw.shape, rows.weight
         if self.loss.rows == "independent":
             every = np.tile(np.arange(n), count)
-            values = self._values(rows.take(every), raw.reshape(count * n, n_outputs))
+            values = rows.take(every).losses(self.loss, raw.reshape(count * n, n_outputs))
         else:
-            values = np.stack([self._values(rows, one) for one in raw])
+            values = np.stack([rows.losses(self.loss, one) for one in raw])
         # As np.average, which is slow for few rows.
         means: list[float] = ((values.reshape(count, n) * weight).sum(axis=1) / weight.sum()).tolist()
         return means
-
-    def _values(self, rows: Observations, raw: Array) -> Array:
-        values: Array = rows.losses(self.loss, raw)
-        require_value_per_row(self.loss, values, len(rows))
-        return values
 
 
 def batch_errors(error: ErrorFunction, rows: Observations, raw: Array) -> list[float]:

@@ -1,0 +1,92 @@
+"""Assertions that say what was compared, where it differs, and both values."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..core import Spec, Term
+from ..utils.typing import Array
+
+SINGLE = np.float16, np.float32
+PACKAGE = __name__.partition(".")[0]
+
+
+class ContractError(AssertionError, ValueError):
+    """A part breaks a law of its contract: a ValueError in a fit, an AssertionError in a test."""
+
+
+def is_foreign(part: Spec | Term) -> bool:
+    """Whether the class of a part, or of a part in it, is not one of this package."""
+    if isinstance(part, Term):
+        part = part.innermost
+    return type(part).__module__.partition(".")[0] != PACKAGE or any(
+        isinstance(inner, Spec) and is_foreign(inner) for inner in vars(part).values()
+    )
+
+
+def describe(found: object) -> str:
+    """A short description of a returned object, of any number of rows."""
+    if isinstance(found, np.ndarray):
+        return f"an array of {found.dtype} and shape {found.shape}"
+    return f"{reprlib.repr(found)} of type {type(found).__name__}"
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise a ContractError with a message unless a condition holds."""
+    if not condition:
+        raise ContractError(message)
+
+
+@contextmanager
+def named_errors(what: str, advice: str = "") -> Iterator[None]:
+    """A context in which any error of a part becomes a ContractError that starts with `what`."""
+    try:
+        yield
+    except ContractError:
+        raise
+    except Exception as error:  # a user's part may raise anything
+        raise ContractError(f"{what} must not fail, got {type(error).__name__}: {error}{advice}") from error
+
+
+def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = True, finite: bool = True) -> None:
+    """Raise a ContractError unless `found` is an array of real numbers, of double precision if not `single`.
+
+    They must be finite; or no NaN if not `finite`.
+    """
+    require(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
+    require(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
+    require(found.dtype.kind in "fiu", f"{what} must hold real numbers, got {found.dtype}")
+    require(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
+    valid = np.isfinite(found) if finite else ~np.isnan(found)
+    if not valid.all():
+        kind = "finite" if finite else "a number"
+        raise ContractError(f"{what} must be {kind}, got {found[~valid][0]} for {(~valid).sum()} of {found.size}")
+
+
+def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, atol: float | Array = 0.0) -> None:
+    """Raise a ContractError that names the entry that differs most, if two arrays differ."""
+    found, wanted = np.asarray(found, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
+    require(found.shape == wanted.shape, f"{what}: got shape {found.shape}, expected {wanted.shape}")
+    with np.errstate(invalid="ignore"):
+        excess = np.abs(found - wanted) - (atol + rtol * np.abs(wanted))
+    # Of two NaN the difference is NaN.
+    wrong = ~(excess <= 0.0) & (found != wanted) & ~(np.isnan(found) & np.isnan(wanted))
+    if wrong.any():
+        place = np.unravel_index(np.where(wrong, np.nan_to_num(excess, nan=np.inf), -np.inf).argmax(), found.shape)
+        entry = ", ".join(map(str, place))
+        raise ContractError(f"{what}: got {found[place]:.9g}, expected {wanted[place]:.9g}, entry [{entry}]")
+
+
+def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
+    """The result of a call; a ContractError if it has changed one of the arrays in place."""
+    before = {name: values.copy() for name, values in arrays.items()}
+    found = call()
+    for name, values in arrays.items():
+        same = np.array_equal(values, before[name], equal_nan=True)
+        require(same, f"{what} must not change {name} in place")
+    return found

@@ -1,0 +1,220 @@
+"""The laws of a learner, each a function of a sample, and the check of every fit of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core import Fitted, Learner, Loss, Observations, Round, Term
+from ..core.spec import full_repr
+from ..learners.design import Design
+from ..losses.units import scale_derivatives
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+from .comparison import ContractError, describe, is_foreign, require, require_close, require_unchanged
+from .derivatives import is_finite
+from .terms import TermSample, keep_laws
+
+N_ROWS, N_FEATURES = 80, 3
+ARRAYS = "y", "raw", "gradient", "hessian", "weight"
+"""The arrays of a round."""
+
+
+def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tuple[Term, Array]:
+    """Fit a learner, or an earlier term again; return the term and its outputs (n, C) on the rows of the round.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the learner returns no term, or outputs of another shape or not finite; or, if its class is not one of
+        this package, changes the round or itself in the first round.
+    """
+
+    def fit() -> Fitted:
+        return learner.fit(round) if earlier is None else learner.refit(earlier, round)
+
+    fitted = unchanged_fit(learner, round, fit) if round.index == 0 and is_foreign(learner) else fit()
+    term = fitted[0] if isinstance(fitted, tuple) and len(fitted) == 2 else fitted
+    if not isinstance(term, Term):
+        raise TypeError(
+            f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe(term)}"
+        )
+    try:
+        term.check(round.design.n_features, round.raw.shape[1])
+    except ValueError as error:
+        raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
+    _, output = round.evaluated(fitted)
+    if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu":
+        raise TypeError(f"learner {learner!r}: its term must yield an array of numbers, got {describe(output)}")
+    if output.shape != round.raw.shape:
+        raise ContractError(
+            f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}"
+        )
+    if not is_finite(output):
+        raise ContractError(
+            f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
+        )
+    # Steps and scores are in double precision.
+    return term, output.astype(np.float64, copy=False)
+
+
+def unchanged_fit(learner: Learner, round: Round, fit: Callable[[], Fitted]) -> Fitted:
+    """What a fit returns, or a ContractError if it changes the round or the parameters of the learner."""
+    arrays = {f"round.{name}": getattr(round, name) for name in ARRAYS}
+    arrays |= {"design.X": round.design.X, "design.original": round.design.original}
+    params = full_repr(learner)
+    fitted: Fitted = require_unchanged(f"learner {learner!r}: fit", fit, **arrays)
+    require(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
+    return fitted
+
+
+@dataclass(frozen=True)
+class LearnerSample:
+    """A learner with a loss that goes with it, for rounds of random features and scores.
+
+    Attributes
+    ----------
+    learner, loss : Learner, Loss
+    n_targets : int
+        Columns of the targets.
+    boost : callable
+        The boosting loop, :func:`~rffboost_ext.boost`.
+    """
+
+    learner: Learner
+    loss: Loss
+    n_targets: int
+    boost: Callable[..., Ensemble]
+
+    @property
+    def name(self) -> str:
+        """The learner, for messages."""
+        return f"learner {self.learner!r}"
+
+    def round(self, seed: int = 0) -> Round:
+        """A round within a fit; the same one for any seed, but for its random numbers."""
+        rng = np.random.default_rng(0)
+        X = 0.3 + 1.2 * rng.standard_normal((N_ROWS, N_FEATURES))
+        weight, y = rng.uniform(0.5, 2.0, N_ROWS), self.targets(X)
+        loss = self.loss.prepared(y, weight, 2 if self.loss.task == "classification" else None)
+        raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
+        design = Design(X, np.full(N_FEATURES, 0.3), np.full(N_FEATURES, 1.2))
+        derivatives = scale_derivatives(loss, Observations(y, weight).derivatives(loss, raw))
+        return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
+
+    def targets(self, X: Array) -> Array:
+        """Targets (n, K) that depend on the features."""
+        signals = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1], np.cos(X[:, 1]) - X[:, 2]
+        signal = np.column_stack(signals)[:, : self.n_targets]
+        if self.loss.task == "classification":
+            return (signal[:, :1] > 0.0).astype(np.float64)
+        return np.exp(signal) if self.loss.positive else signal
+
+    def fit(self, round: Round) -> tuple[Term, Array]:
+        """The term of a round and its outputs, checked as in a fit."""
+        return fit_term(self.learner, round)
+
+
+def clones_are_equal(sample: LearnerSample) -> None:
+    """A clone has the same parameters."""
+    twin = clone(sample.learner)
+    same = full_repr(twin) == full_repr(sample.learner)
+    require(same, f"{sample.name}: clone must have the same parameters, got {twin!r}")
+
+
+def fits_leave_the_round(sample: LearnerSample) -> None:
+    """A fit returns a term with finite outputs, and changes neither the round nor the learner."""
+    round = sample.round()
+    unchanged_fit(sample.learner, round, lambda: sample.learner.fit(round))
+    sample.fit(sample.round())
+
+
+def fits_repeat(sample: LearnerSample) -> None:
+    """A fit returns the same term again, whatever the global state of random numbers."""
+    _, outputs = sample.fit(sample.round())
+    state = np.random.get_state()  # noqa: NPY002 - the global state must not matter
+    np.random.seed(1)  # noqa: NPY002
+    _, repeated = sample.fit(sample.round())
+    np.random.set_state(state)  # noqa: NPY002
+    what = f"{sample.name}: outputs of a second fit must be the same, as random numbers are round.rng's"
+    require_close(what, repeated, outputs, 0.0)
+
+
+def outputs_are_bounded(sample: LearnerSample) -> None:
+    """Outputs are within [-1, 1] if the learner is ``bounded``."""
+    largest = float(np.abs(sample.fit(sample.round())[1]).max())
+    within = not sample.learner.bounded or largest <= 1.0 + 1e-9
+    require(within, f"{sample.name}: outputs must be within [-1, 1], as it is 'bounded', got {largest:g}")
+
+
+def steps_descend(sample: LearnerSample) -> None:
+    """A short step along the outputs, forwards or backwards, lowers the loss."""
+    round = sample.round()
+    _, outputs = sample.fit(round)
+    slope = round.inner(round.gradient, outputs)
+    length = -1e-3 * np.sign(slope) / max(float(np.abs(outputs).max()), 1e-300)
+    moved = round.observations.losses(round.loss, round.raw + length * outputs)
+    change = round.mean(moved - round.observations.losses(round.loss, round.raw))
+    require(change < 0.0, f"{sample.name}: a step along its term must lower the loss, got {change:.3g} more")
+
+
+def weights_select(sample: LearnerSample) -> None:
+    """The derivatives and scores of rows of weight 0 do not matter."""
+    outputs = []
+    for shift in (0.0, 3.0):
+        round, rows = sample.round(), np.arange(N_ROWS) % 4 == 0
+        for values in (round.gradient, round.raw):
+            values[rows] += shift
+        round.weight[rows] = 0.0
+        outputs.append(sample.fit(round)[1])
+    what = f"{sample.name}: outputs must not depend on the derivatives of rows whose weight is 0"
+    require_close(what, outputs[1], outputs[0], 1e-6, 1e-6 * float(np.abs(outputs[0]).max()))
+
+
+def terms_are_valid(sample: LearnerSample) -> None:
+    """The terms of two fits have the outputs that the fits returned, and keep the laws of terms."""
+    rounds = [sample.round(seed) for seed in (0, 1)]
+    pairs = [sample.fit(round) for round in rounds]
+    rows, restored = rounds[0].design.original, [rounds[0].design.restore(term) for term, _ in pairs]
+    what = f"{sample.name}: outputs of its term on the rows in their own units"
+    for (_, outputs), term in zip(pairs, restored, strict=True):
+        require_close(what, term(rows), outputs, rtol=1e-5, atol=1e-5 * max(1.0, float(np.abs(outputs).max())))
+    alike = [term for term in restored if term.family == restored[0].family]
+    keep_laws(TermSample(alike, rows))
+
+
+def rounds_make_progress(sample: LearnerSample) -> None:
+    """Five rounds lower the loss on the training rows; replayed on these rows they stay the same."""
+    round = sample.round()
+    rows = round.design.original
+
+    def fitted(replay: Ensemble | None = None) -> Ensemble:
+        parts: dict[str, Any] = {"loss": sample.loss, "learner": sample.learner, "weight": round.weight}
+        return sample.boost(rows, round.y, n_estimators=5, random_state=0, replay=replay, **parts)
+
+    ensemble = fitted()
+    before, after = (
+        float(round.mean(round.observations.losses(round.loss, raw)))
+        for raw in (np.tile(ensemble.baseline, (N_ROWS, 1)), ensemble.raw(rows))
+    )
+    require(after < before, f"{sample.name}: five rounds must lower the loss, got {after:.6g} from {before:.6g}")
+    if sample.learner.refits:
+        what = f"{sample.name}: terms that are refitted to their own rows must stay the same, but their outputs"
+        require_close(what, fitted(ensemble).raw(rows), ensemble.raw(rows), 1e-6, 1e-6)
+
+
+LAWS = (
+    clones_are_equal,
+    fits_leave_the_round,
+    fits_repeat,
+    outputs_are_bounded,
+    steps_descend,
+    weights_select,
+    terms_are_valid,
+    rounds_make_progress,
+)
+"""The laws of a learner. A fit relies on the second, which it checks in its own first round."""

@@ -1,0 +1,314 @@
+"""The laws of a loss, each a function of a sample of rows and scores."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core import Loss, Observations
+from ..core.spec import full_repr
+from ..losses.coupling import group_codes, is_coupled
+from ..losses.units import scale_derivatives
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .comparison import is_foreign, require, require_close, require_shape, require_unchanged
+from .derivatives import require_derivatives
+from .loss_sample import ADVICE, LossSample, samples_of_fit
+
+# Gradients and hessians below which penalties, for hessians of about 1, leave nothing to learn.
+SMALL = 1e-3
+# Differences are over this share of a Newton step.
+STEP = 1e-5
+# Derivatives of a loss of coupled rows that are checked.
+MAX_DERIVATIVES = 60
+
+
+def shapes_and_numbers(sample: LossSample) -> None:
+    """Values and derivatives have shapes (n,) and (n, C), and are numbers; no argument is changed."""
+    raw, n = sample.raw, len(sample.rows)
+    given = {"y": sample.rows.y, "raw": raw, "weight": sample.rows.weight}
+    values = require_unchanged(f"{sample.name}: value", lambda: sample.values(raw), **given)
+    require_shape(f"{sample.name}: value", values, (n,), finite=False)
+    found = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
+    require_derivatives(sample.loss, found, raw, "at the baseline or near it")
+    gradient, hessian = found
+    flat = bool(gradient.any() and not hessian.any())
+    require(not flat, f"{sample.name}: hessian must be positive, got {hessian.min():g} for all rows")
+
+
+def new_doubles(sample: LossSample) -> None:
+    """Values and derivatives are finite and of double precision; derivatives are new arrays."""
+    found = {"value": sample.values(sample.raw)}
+    found |= zip(("gradient", "hessian"), sample.derivatives(sample.raw), strict=True)
+    for name, values in found.items():
+        require_shape(f"{sample.name}: {name}", values, values.shape, single=False)
+        is_new = not any(np.shares_memory(values, given) for given in (sample.rows.y, sample.raw))
+        require(is_new or name == "value", f"{sample.name}: {name} must be a new array")
+
+
+def gradient_is_the_derivative(sample: LossSample) -> None:
+    """An exact gradient is the derivative of the value, or of the weighted total if rows are coupled."""
+    if not sample.loss.exact_gradient:
+        return
+    gradient, _ = sample.derivatives(sample.raw)
+    what = f"{sample.name}: gradient must be the derivative of value"
+    if is_coupled(sample.loss):
+        count = max(1, MAX_DERIVATIVES // len(sample.scale))
+        rows = np.random.default_rng(1).permutation(len(sample.rows))[:count]
+        sides = np.stack([total_slopes(sample, row) / sample.rows.weight[row] for row in rows], axis=1)
+        what += " summed over rows with their weights, divided by the weight of the row"
+        require_slopes(what, gradient[rows], sides)
+        return
+    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    sides = np.stack([slopes(sample.values, sample.raw, move) / move.sum() for move in moves], axis=-1)
+    require_slopes(what, gradient, sides)
+
+
+def slopes(function: Any, raw: Array, move: Array) -> Array:
+    """The differences of a function of scores moved backwards and forwards, (2, ...)."""
+    here = function(raw)
+    return np.stack([here - function(raw - move), function(raw + move) - here])
+
+
+def total_slopes(sample: LossSample, row: int) -> Array:
+    """The derivatives of the total with respect to the scores of a row, to the left and to the right, (2, C)."""
+    found = []
+    for c, size in enumerate(STEP * sample.scale):
+        move = np.zeros_like(sample.raw)
+        move[row, c] = size
+        # A difference of sums over rows would lose digits.
+        found.append(slopes(sample.values, sample.raw, move) @ sample.rows.weight / size)
+    return np.transpose(found)
+
+
+def require_slopes(what: str, found: Array, sides: Array) -> None:
+    """Raise unless derivatives are between differences to both sides, up to 1e-4 of their size in each column.
+
+    At a kink the derivative may be anything in between.
+    """
+    numeric = np.clip(found, sides.min(axis=0), sides.max(axis=0))
+    size = np.abs(numeric).mean(axis=0) + np.abs(found).mean(axis=0)
+    require_close(what, found, numeric, rtol=1e-4, atol=np.broadcast_to(1e-4 * size + 1e-12, found.shape))
+
+
+def hessian_is_the_derivative(sample: LossSample) -> None:
+    """An exact hessian is the derivative of the gradient; |gradient| <= hessian if ``bounded_ratio``."""
+    gradient, hessian = sample.derivatives(sample.raw)
+    excess = (np.abs(gradient) - hessian).max()
+    require(
+        not sample.loss.bounded_ratio or excess <= 1e-9,
+        f"{sample.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
+    )
+    if not sample.loss.exact_hessian or is_coupled(sample.loss):
+        return
+    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    sides = [
+        slopes(lambda raw: sample.derivatives(raw)[0], sample.raw, move)[..., c] / move[c]
+        for c, move in enumerate(moves)
+    ]
+    what = f"{sample.name}: hessian must be the derivative of the gradient, as exact_hessian says"
+    require_slopes(what, hessian, np.stack(sides, axis=-1))
+
+
+def hessian_bounds_the_loss(sample: LossSample) -> None:
+    """A quarter of a Newton step of rows whose gradients have one sign, as in a leaf, lowers the loss."""
+    if not sample.loss.exact_gradient:
+        return
+    # With the least hessian of the loss, as in fits.
+    gradient, hessian = scale_derivatives(sample.loss, sample.derivatives(sample.raw))
+    before = sample.values(sample.raw)
+    rounding = 1e-12 * float(sample.rows.weight @ np.abs(before))
+    for c, sign in itertools.product(range(len(sample.scale)), (-1.0, 1.0)):
+        rows, moved = sign * gradient[:, c] > 0.0, sample.raw.copy()
+        slope, curvature = (sample.rows.weight[rows] @ values[rows, c] for values in (gradient, hessian))
+        moved[rows, c] -= 0.25 * slope / max(curvature, 1e-300)
+        change = float(sample.rows.weight @ (sample.values(moved) - before))
+        require(
+            change <= rounding,
+            f"{sample.name}: hessian must bound the second derivative: a quarter of a Newton step of score {c} "
+            f"must lower the loss, got a change of {change:.3g}",
+        )
+
+
+def rows_stand_alone(sample: LossSample) -> None:
+    """The result of a row does not depend on its place, and on no other rows than Loss.rows says.
+
+    The response of a row depends on no other rows.
+    """
+    few = sample.raw[: max(1, len(sample.rows) // 3)]
+    with np.errstate(all="ignore"):
+        every, alone = sample.loss.link.inverse(sample.raw), sample.loss.link.inverse(few)
+        what = f"{sample.name}: link.inverse of a row must be the same without the other rows"
+        require_close(what, alone, every[: len(few)], rtol=1e-9, atol=1e-12)
+    order = np.random.default_rng(2).permutation(len(sample.rows))
+    parts = {"in a second call": np.arange(len(order)), "wherever it stands": order}
+    if sample.loss.rows == "independent":
+        parts["without the other rows"] = order[: max(1, len(order) // 3)]
+    if sample.loss.rows == "groups":
+        codes = group_codes(sample.loss, sample.rows.y)
+        parts["without the other groups"] = np.flatnonzero(codes == codes[0])
+    with np.errstate(all="ignore"):
+        for where, rows in parts.items():
+            require_same_results(sample, where, rows)
+
+
+def rows_may_repeat(sample: LossSample) -> None:
+    """The results of rows are the same if each is there twice, for losses of sets of rows."""
+    if sample.loss.rows == "set":
+        require_same_results(sample, "if all rows are there twice", np.tile(np.arange(len(sample.rows)), 2))
+
+
+def require_same_results(sample: LossSample, where: str, rows: Array) -> None:
+    """Raise unless value, gradient and hessian of some rows by themselves are the same as among all rows."""
+    for (name, wanted), found in zip(sample.results().items(), sample.results(rows).values(), strict=True):
+        what = f"{sample.name}: {name} of a row must be the same {where}{ADVICE}"
+        size = np.abs(wanted).max(initial=0.0, where=np.isfinite(wanted))
+        require_close(what, found, wanted[rows], rtol=1e-6, atol=1e-8 * size)
+
+
+def weights_are_counts(sample: LossSample) -> None:
+    """Weights are relative, and weight 2 is the row twice."""
+    loss, y, n = sample.loss, sample.rows.y, len(sample.rows)
+    if is_coupled(loss):
+        double = Observations(y, 2.0 * sample.rows.weight).derivatives(loss, sample.raw)
+        what = f"{sample.name}: derivatives, divided by the weight of the row, must be those of twice all weights"
+        for found, wanted in zip(double, sample.derivatives(sample.raw), strict=True):
+            require_close(what, found, wanted, rtol=1e-7, atol=1e-9 * float(np.abs(wanted).max()))
+        return
+    counts = np.random.default_rng(3).integers(1, 4, n)
+    weighted, repeated = loss.baseline(y, counts.astype(np.float64)), np.repeat(y, counts, axis=0)
+    twice = loss.baseline(repeated, np.ones(len(repeated)))
+    what = f"{sample.name}: baseline of a row of weight 2 must be that of the row twice"
+    require_close(what, weighted, twice, rtol=1e-6, atol=1e-6 * sample.scale)
+
+
+def baseline_is_the_minimum(sample: LossSample) -> None:
+    """No constant scores near the baseline have a lower weighted sum of the loss."""
+    start = np.tile(sample.baseline, (len(sample.rows), 1))
+    lowest = sample.values(start)
+    rounding = 1e-12 * float(sample.rows.weight @ np.abs(lowest))
+    for c, size in enumerate(sample.scale):
+        changes = []
+        for length in (-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0):
+            moved = start.copy()
+            moved[:, c] += length * size
+            changes.append(float(sample.rows.weight @ (sample.values(moved) - lowest)))
+        slack = 1e-6 * max(map(abs, changes)) + rounding
+        require(
+            min(changes) >= -slack,
+            f"{sample.name}: baseline must minimise the weighted loss, but another score {c} lowers it by "
+            f"{-min(changes):.3g}",
+        )
+
+
+def response_suits_the_task(sample: LossSample) -> None:
+    """The response has one width and names for it, and for classes it is of probabilities."""
+    loss, raw, what = sample.loss, sample.raw, f"{sample.name}: link.inverse"
+    response = require_unchanged(what, lambda: loss.link.inverse(raw), raw=raw)
+    classes = " with a column for each class" if loss.task == "classification" else ""
+    width = np.shape(response)[1] if np.ndim(response) == 2 else 0
+    require(width > bool(classes), f"{what} must have shape (n, W){classes}, got {np.shape(response)}")
+    require_shape(what, response, (len(raw), width), finite=False)
+    names = loss.link.names
+    require(
+        names is None or (isinstance(names, tuple) and len(names) == len({*names}) == width),
+        f"{sample.name}: link.names must be None or have a name for each of {width} columns, got {names!r}",
+    )
+    if classes:
+        require(
+            bool((response >= 0.0).all() and (response <= 1.0).all()),
+            f"{what} must hold probabilities between 0 and 1, got {response.min():g} to {response.max():g}",
+        )
+        if not loss.multilabel:
+            require_probabilities(sample, what, response)
+
+
+def require_probabilities(sample: LossSample, what: str, response: Array) -> None:
+    """Probabilities of classes sum to 1, and even out at the score 0 of two classes."""
+    n_classes, width = sample.n_classes, response.shape[1]
+    require(
+        n_classes in (None, width), f"{what} must have a column for each of {n_classes} classes of y, got {width}"
+    )
+    require_close(f"{what}: probabilities must sum to 1", response.sum(axis=1), np.ones(len(response)), 1e-3)
+    if width == 2 and sample.raw.shape[1] == 1:
+        below, even, above = sample.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]]))[:, 1]
+        require(
+            abs(even - 0.5) < 1e-6 and below < above,
+            f"{what} must give the second class a probability of 1/2 at a score of 0, and more above, where it is "
+            f"predicted; got {below:g}, {even:g} and {above:g} at -1, 0 and 1",
+        )
+
+
+def copies_are_equal(sample: LossSample) -> None:
+    """Preparing a prepared loss returns it, and a clone has the same values."""
+    loss, wanted = sample.loss, sample.values(sample.raw)
+    again = loss.prepared(sample.rows.y, sample.rows.weight, sample.n_classes)
+    require(
+        full_repr(again) == full_repr(loss),
+        f"{sample.name}: prepared of a prepared loss must be the loss, got {again!r}",
+    )
+    twin = clone(loss)
+    require(
+        full_repr(twin) == full_repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}"
+    )
+    found = sample.rows.losses(twin, sample.raw)
+    require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
+
+
+def translation(sample: LossSample) -> None:
+    """A loss that says so is invariant under a shift of target and scores."""
+    if sample.loss.translation_invariant:
+        shift = sample.scale * np.random.default_rng(2).standard_normal(sample.raw.shape)
+        found = Observations(sample.rows.y + shift, sample.rows.weight).losses(sample.loss, sample.raw + shift)
+        wanted = sample.values(sample.raw)
+        what = f"{sample.name}: value must be translation_invariant, the same for y + a at raw + a"
+        require_close(what, found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0))
+
+
+LAWS_OF_FIT = shapes_and_numbers, response_suits_the_task, rows_stand_alone
+"""The laws that a fit relies on, each a function of a sample."""
+LAWS = (
+    *LAWS_OF_FIT,
+    rows_may_repeat,
+    new_doubles,
+    gradient_is_the_derivative,
+    hessian_is_the_derivative,
+    hessian_bounds_the_loss,
+    weights_are_counts,
+    baseline_is_the_minimum,
+    translation,
+    copies_are_equal,
+)
+"""All laws."""
+
+
+def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> None:
+    """Raise a ContractError if a user's loss, prepared, breaks a law that a fit relies on, on at most 100 rows."""
+    if not is_foreign(loss):
+        return
+    near, spread = samples_of_fit(loss, rows, baseline, n_classes)
+    for law in LAWS_OF_FIT:
+        law(near)
+    rows_stand_alone(spread)
+    if rows.offset is not None:
+        translation(near)
+    warn_if_small(near)
+
+
+def warn_if_small(sample: LossSample) -> None:
+    """Warn if all gradients and hessians of a score are far below 1 at the baseline."""
+    loss = sample.loss
+    derivatives = scale_derivatives(loss, sample.derivatives(sample.raw))
+    gradient, hessian = (np.abs(values).max(axis=0) for values in derivatives)
+    small = (gradient > 0.0) & (gradient < SMALL) & (hessian > 0.0) & (hessian < SMALL)
+    if small.any():
+        unit = np.where(small, 1.0 / np.where(small, hessian, 1.0), 1.0) * np.asarray(loss.unit)
+        wanted = ", ".join(f"{one:.1g}" for one in np.broadcast_to(unit, small.shape))
+        warn_user(
+            f"loss {loss!r}: hessians are at most {hessian[small].max():.1g} at the baseline; penalties such as "
+            f"l2, reg_lambda and min_child_weight are for hessians of about 1, and leave little to learn. The "
+            f"loss needs unit = {f'({wanted})' if len(small) > 1 else wanted}, a factor for learners only"
+        )

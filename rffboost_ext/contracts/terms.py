@@ -1,0 +1,171 @@
+"""The laws of a term, each a function of a sample of terms and rows."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import Term
+from ..terms.ensemble import group_by_family
+from ..utils.typing import Array
+from .comparison import ContractError, is_foreign, named_errors, require, require_shape
+
+FACTORS = -0.5, 0.0, 1.0
+# Rows of a fit on which laws are checked.
+ROWS_OF_FIT = 32
+# Relative to the size of the summands. The terms of a fit may compute in single precision.
+TOLERANCE, TOLERANCE_OF_FIT = 1e-6, 1e-4
+LAYOUTS: dict[str, Callable[[Array], Array]] = {
+    "column by column": np.asfortranarray,
+    "with gaps between the rows": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "in reverse order": lambda X: X[::-1].copy()[::-1],
+}
+"""Layouts of X in memory."""
+
+
+@dataclass(frozen=True)
+class TermSample:
+    """Terms of one family with rows to check them on.
+
+    Attributes
+    ----------
+    terms : sequence of Term
+        The first one is checked by itself, all are stacked.
+    X : ndarray of shape (r, d)
+        Rows, at least two.
+    tolerance : float
+        Allowed difference, as a share of the size of the summands.
+    rows : ndarray of shape (r,), optional
+        Indices of the rows in the data of a fit, for messages.
+    """
+
+    terms: Sequence[Term]
+    X: Array
+    tolerance: float = TOLERANCE
+    rows: Array | None = None
+
+    @property
+    def term(self) -> Term:
+        """The term that is checked."""
+        return self.terms[0]
+
+    @property
+    def name(self) -> str:
+        """The class of the term, for messages."""
+        return f"term {type(self.term.innermost).__name__}"
+
+    def outputs(self, what: str, function: Callable[[Array], Any], X: Array) -> Array:
+        """Outputs of a function for rows X, or a ContractError that says `what` unless they are finite and 2-d."""
+        found = function(X)
+        require(np.ndim(found) == 2, f"{self.name}: {what} must have two dimensions, got {np.shape(found)}")
+        require_shape(f"{self.name}: {what}", found, (len(X), np.shape(found)[1]))
+        return np.asarray(found, dtype=np.float64)
+
+    def require_same(
+        self, what: str, wanted: Array, function: Callable[[Array], Any], X: Array, size: Array | None = None
+    ) -> None:
+        """Raise a ContractError unless a function has the wanted outputs, up to rounding of `size` (C,)."""
+        found = np.asarray(function(X), dtype=np.float64)
+        size = np.abs(wanted).max(axis=0, initial=0.0) if size is None else size
+        shapes = f"{found.shape}, not {wanted.shape}"
+        require(found.shape == wanted.shape, f"{self.name}: {what}, got outputs of shape {shapes}")
+        wrong = np.flatnonzero(~(np.abs(found - wanted) <= self.tolerance * size).all(axis=1))
+        if len(wrong):
+            row = wrong[0]
+            raise ContractError(
+                f"{self.name}: {what}, got {found[row]} instead of {wanted[row]} in row "
+                f"{row if self.rows is None else self.rows[row]} of X ({len(wrong)} of {len(found)} rows differ)"
+            )
+
+
+def rows_stand_alone(sample: TermSample) -> None:
+    """The output and the features of a row depend on that row only, in any layout; X stays as it is."""
+    for what, method in (("term(X)", sample.term), ("features(X)", sample.term.features)):
+        X = sample.X.copy()
+        whole = sample.outputs(what, method, X)
+        same = np.array_equal(X, sample.X, equal_nan=True)
+        require(same, f"{sample.name}: {what} must not change X in place")
+        law = f"{what} of a row must not depend on other rows"
+        for n_rows in (1, len(X) // 2):
+            sample.require_same(law, whole[:n_rows], method, X[:n_rows].copy())
+        sample.require_same(law, whole[::-1], method, X[::-1].copy())
+        for layout, arrange in LAYOUTS.items():
+            sample.require_same(f"{what} must be the same for X {layout}", whole, method, arrange(X))
+
+
+def scaled_multiplies(sample: TermSample) -> None:
+    """``scaled`` multiplies the outputs, and leaves the term as it is."""
+    term, outputs = sample.term, sample.term(sample.X)
+    for factor in FACTORS:
+        law = f"scaled({factor})(X) must be {factor} * term(X)"
+        sample.require_same(law, factor * outputs, term.scaled(factor), sample.X)
+        sample.require_same("scaled() must not change the term", outputs, term, sample.X)
+
+
+def stack_is_the_sum(sample: TermSample) -> None:
+    """``stack`` is the sum of terms of one family, and leaves them as they are."""
+    X, terms = sample.X, [*sample.terms, sample.term.scaled(FACTORS[0])]
+    parts, stack = [term(X) for term in terms], type(terms[0]).stack
+    size = np.abs(parts).sum(axis=0).max(axis=0)
+    for count in sorted({2, len(terms)}):
+        law, total = f"stack of {count} terms must be their sum", np.sum(parts[:count], axis=0)
+        sample.require_same(law, total, stack(terms[:count]), X, size)
+        for term, before in zip(terms, parts, strict=True):
+            sample.require_same("stack() must not change its terms", before, term, X)
+    if len(terms) > 2:
+        nested = stack([stack(terms[:2]), *terms[2:]])
+        sample.require_same("a stack of stacks must be the sum", total, nested, X, size)
+    sample.require_same("merged() must be the same function", total, stack(terms).merged(), X, size)
+
+
+def forms_are_equal(sample: TermSample) -> None:
+    """Merged, materialized and pickled, the term is the same function."""
+    term, X = sample.term, sample.X
+    outputs, stored = term(X), term.materialized()
+    sample.require_same("merged() must be the same function", outputs, term.merged(), X)
+    sample.require_same("materialized() must be the same function", outputs, stored, X)
+    if is_importable(term):
+        sample.require_same("a pickled term must be the same", outputs, pickle.loads(pickle.dumps(stored)), X)
+
+
+LAWS = rows_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
+"""The laws of a term; a fit relies on all of them."""
+
+
+def check_terms_of_fit(terms: Sequence[Term], X: Array, outputs: Array | None = None) -> None:
+    """Raise a ContractError that names the law if a user's term breaks one on some rows of a fit, at most 32.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+        Terms of a fit; terms of this package are not checked.
+    X : ndarray of shape (n, d)
+        Its rows.
+    outputs : ndarray of shape (n, C), optional
+        What the fit takes as the outputs of the last term on these rows, such as those that its learner returned.
+    """
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), ROWS_OF_FIT)).astype(np.intp))
+    for family in group_by_family([term for term in terms if is_foreign(term)]).values():
+        sample = TermSample(family, X[rows], TOLERANCE_OF_FIT, rows)
+        keep_laws(sample)
+        if outputs is not None and family[-1] is terms[-1]:
+            law, size = "the outputs that the learner returned must be term(X)", np.abs(outputs).max(axis=0)
+            sample.require_same(law, outputs[rows], terms[-1], X[rows], size)
+
+
+def keep_laws(sample: TermSample) -> None:
+    """Raise a ContractError that names the law if terms break one."""
+    for law in LAWS:
+        with named_errors(f"{sample.name}: {law.__name__}"):
+            law(sample)
+
+
+def is_importable(term: Term) -> bool:
+    """Whether the class of the term that a learner fitted is found by its name, as pickling needs."""
+    kind = type(term.innermost)
+    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
