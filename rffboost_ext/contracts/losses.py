@@ -33,7 +33,7 @@ def shapes_and_numbers(sample: LossSample) -> None:
     values = require_unchanged(f"{sample.name}: value", lambda: sample.values(raw), **given)
     require_shape(f"{sample.name}: value", values, (n,), finite=False)
     found = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
-    require_derivatives(sample.loss, found, raw, "at the baseline or near it")
+    require_derivatives(sample.loss, found, raw, "near the baseline")
     gradient, hessian = found
     flat = bool(gradient.any() and not hessian.any())
     require(not flat, f"{sample.name}: hessian must be positive, got {hessian.min():g} for all rows")

@@ -76,12 +76,12 @@ class WideBaseline(SquaredError):
 
 LOSSES = {
     WrongShape: "gradient must have shape",
-    NotFinite: "gradient must be finite, got NaN or infinity in round 0",
-    NegativeHessian: "hessian must be positive, got -1 in round 0",
+    NotFinite: "gradient must be finite, got NaN or infinity",
+    NegativeHessian: "hessian must be positive, got -1",
     InPlace: "derivatives must not change raw",
-    WrongValue: r"value must have shape \(n,\)",
+    WrongValue: r"value must have shape \(100,\)",
     Choosy: "y must be positive",
-    ByPosition: "value must be the same for a row wherever it stands",
+    ByPosition: "value of a row must be the same wherever it stands",
     WideBaseline: "baseline must have an entry for each of 1 scores",
 }
 

@@ -306,7 +306,7 @@ class Flat(SquaredError):
 def test_hessians_are_positive():
     y = 10.0 * np.random.default_rng(0).standard_normal(50)
     scores, matrix = np.zeros(50, dtype=np.float32), xgb.DMatrix(X[:50], y)
-    with pytest.raises(ValueError, match=r"hessian must be positive, got -0.*in round 0"):
+    with pytest.raises(ValueError, match=r"hessian must be positive, got -0"):
         rxgb.objective(Cauchy())(scores, matrix)
     _, hessian = rxgb.objective(Flat())(scores, matrix)
     assert (hessian > 0.0).all()
