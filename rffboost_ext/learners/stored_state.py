@@ -26,14 +26,7 @@ def check_learner_state(state: Any, n_features: int, n_outputs: int) -> None:
             continue
         learner, name = key[0], key[-1]
         if issubclass(learner, KernelMachine) and name == "kernel":
-            projection = state.get((*key[:-1], "projection"))
-            size = len(projection.matrix) if isinstance(projection, Projection) else n_features
-            is_right = is_kernel(value, issubclass(learner, RFFIRLS), size, n_outputs)
-        elif issubclass(learner, KernelMachine) and name == "projection":
-            projected = isinstance(value, Projection) and has_finite_floats(
-                value.matrix, (len(value.matrix), n_features)
-            )
-            is_right = value is None or projected
+            is_right = is_kernel(value, issubclass(learner, RFFIRLS), n_features, n_outputs)
         elif (learner, name) == (RFFNewton, "earnings"):
             is_right = isinstance(value, FeatureGains) and is_positive(value.gains, n_features, with_zero=True)
         elif (learner, name) == (RFFNewton, "hessian"):
@@ -45,15 +38,21 @@ def check_learner_state(state: Any, n_features: int, n_outputs: int) -> None:
 
 
 def is_kernel(value: Any, has_bounds: bool, n_features: int, n_outputs: int) -> bool:
-    """Whether a value holds frequencies (K, d) and a penalty, or frequencies, bounds of curvatures and a round."""
-    if not isinstance(value, tuple) or len(value) != (4 if has_bounds else 2):
+    """Whether a value holds frequencies, a projection, and a penalty, or bounds of curvatures and a round."""
+    if not isinstance(value, tuple) or len(value) != (5 if has_bounds else 3):
         return False
-    omega, second = value[:2]
+    omega, projection, *others, last = value
+    if isinstance(projection, Projection):
+        if not has_finite_floats(projection.matrix, (len(projection.matrix), n_features)):
+            return False
+        n_features = len(projection.matrix)
+    elif projection is not None:
+        return False
     if not (isinstance(omega, np.ndarray) and len(omega) and has_finite_floats(omega, (len(omega), n_features))):
         return False
     if not has_bounds:
-        return isinstance(second, float) and 0.0 < second < np.inf
-    return all(is_positive(bound, n_outputs) for bound in value[1:3]) and isinstance(value[3], int | np.integer)
+        return isinstance(last, float) and 0.0 < last < np.inf
+    return all(is_positive(bound, n_outputs) for bound in others) and isinstance(last, int | np.integer)
 
 
 def has_finite_floats(array: Any, shape: tuple[int, ...]) -> bool:

@@ -11,12 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_machines.least_squares import ReweightedLeastSquares
+from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares, ReweightedLeastSquares
 from rffboost_ext.learners.kernel_machines.regularization_path import (
     MIN_RELATIVE_CURVATURE,
     CurvatureBounds,
     RegularizationPath,
 )
+from rffboost_ext.learners.subsampling import sample_by_gradient
 from rffboost_ext.utils.kernel_ridge import ridge_loo_error, squared_distances
 
 from ..cases import LOSS_CASES, LOSS_NAMED, make_round
@@ -31,36 +32,74 @@ def products(n: int, flip: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]) ^ (rng.random(n) < flip)
 
 
+def curvatures(learner, round) -> tuple[np.ndarray, np.ndarray]:
+    """Curvatures of rows in the expansion that a learner minimises, (n, C), and their means, (C,)."""
+    if isinstance(learner, RFFIRLS):
+        bounds = CurvatureBounds.from_round(round)
+        return bounds.bounded(round.gradient, round.hessian), bounds.mean
+    weighted = round.weight[:, None] * np.square(round.gradient)
+    mean = (weighted * round.hessian).sum(axis=0) / weighted.sum(axis=0)
+    return np.broadcast_to(mean, round.raw.shape), mean
+
+
+@pytest.mark.parametrize("max_samples", [5_000, 60])
 @pytest.mark.parametrize(("first", "later"), [(0, 0), (0, 3), (8, 10)])
 @pytest.mark.parametrize("n_components", [6, 100])
+@pytest.mark.parametrize("kind", [RFFRidge, RFFIRLS])
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_a_round_minimises_the_penalised_expansion(case, n_components, first, later) -> None:
-    """Penalties fall from the round on that has chosen the kernel, the first one or that of a fit that goes on."""
-    round, index = make_round(case), later - first
-    learner = RFFIRLS(n_components, gamma=(0.7, 0.7), l2=(0.01, 0.4))
+def test_a_round_minimises_the_penalised_expansion(case, kind, n_components, first, later, max_samples) -> None:
+    """With fewer features than rows and with more, on all rows of positive weight and on a sample of them.
+
+    Penalties of reweighted least squares fall from the round on that has chosen the kernel.
+    """
+    round = make_round(case, n=120, d=4)
+    round = replace(round, weight=np.where(np.arange(120) % 2, round.weight, 0.0))
+    penalties = (0.01, 0.4) if kind is RFFIRLS else (0.4, 0.4)
+    learner = kind(n_components, gamma=(0.7, 0.7), l2=penalties, n_values=1, max_samples=max_samples)
     learner.fit(replace(round, index=first))
-    term, _ = learner.fit(replace(round, index=later))
-    curvature = CurvatureBounds.from_round(round)
-    h = curvature.bounded(round.gradient, round.hessian)
+    sample, used = sample_by_gradient(replace(round, rng=np.random.default_rng(5)), max_samples)
+    term, output = learner.fit(replace(round, index=later, rng=np.random.default_rng(5)))
+    curvature, means = curvatures(learner, round)
     z, omega = round.design.X, term.omega[1:][:n_components]
-    features = np.hstack([np.ones((60, 1)), np.cos(z @ omega.T), np.sin(z @ omega.T)])
+    features = np.hstack([np.ones((120, 1)), np.cos(z @ omega.T), np.sin(z @ omega.T)])
+    # The intercept is penalised like the cosine of a kernel of one.
     norms = np.concatenate([[1.0], np.full(2 * n_components, float(n_components))])
-    for c, mean in enumerate(curvature.mean):
-        system = features.T @ (features * (round.weight * h[:, c])[:, None])
-        system += np.diag(norms * mean * 0.4 * 0.5**index)
-        exact = features @ np.linalg.solve(system, -features.T @ (round.weight * round.gradient[:, c]))
-        found = round.design.restore(term)(round.design.original)[:, c]
-        np.testing.assert_allclose(found, exact, rtol=0, atol=2e-4 * max(1.0, np.abs(exact).max()))
+    size = 0.4 * 0.5 ** (later - first) if kind is RFFIRLS else 0.4
+    for c, mean in enumerate(means):
+        system = features[used].T @ (features[used] * (sample.weight * curvature[:, c])[used, None])
+        pull = features[used].T @ (sample.weight * round.gradient[:, c])[used]
+        exact = -features @ np.linalg.solve(system + np.diag(norms * mean * size), pull)
+        np.testing.assert_allclose(output[:, c], exact, rtol=0, atol=2e-4 * max(1.0, np.abs(exact).max()))
+    np.testing.assert_allclose(term(z), output, rtol=0, atol=1e-6 * np.abs(output).max())
 
 
 @pytest.mark.parametrize("n_rows", [4, 40])
 def test_least_squares_are_those_of_either_system(n_rows) -> None:
     rng = np.random.default_rng(0)
     features, curvature = rng.normal(size=(9, n_rows)), rng.uniform(1e-4, 1.0, n_rows)
-    pull, basis = rng.normal(size=n_rows), ReweightedLeastSquares(features)
+    pull, basis, units = rng.normal(size=n_rows), ReweightedLeastSquares(features), rng.uniform(0.5, 2.0, 9)
     assert basis.is_dual == (n_rows < 9)
     expected = np.linalg.solve(features * curvature @ features.T + 0.1 * np.eye(9), features @ pull)
     np.testing.assert_allclose(basis.solve(curvature, pull, 0.1), expected, rtol=1e-9)
+    squares = LeastSquares.factorised(features, curvature, units, 0.1)
+    assert len(squares.factor) == min(9, n_rows)
+    system = features * curvature @ features.T + np.diag(0.1 / units**2)
+    found = squares.solve((pull / curvature)[:, None])
+    np.testing.assert_allclose(found[0], np.linalg.solve(system, features @ pull), rtol=1e-9)
+    np.testing.assert_allclose(squares.predict(found)[:, 0], features.T @ found[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [RFFRidge, RFFIRLS])
+def test_systems_are_those_of_the_weights_of_the_round(kind) -> None:
+    """A mixture gives each round a sample of its own; only the last system is kept."""
+    round, learner = make_round(LOSS_CASES[0], n=60), kind(n_components=8)
+    learner.fit(round)
+    other = replace(round, weight=np.where(np.arange(60) < 30, round.weight, 0.0))
+    found = [learner.fit(one)[0].weight for one in (round, other, round)]
+    np.testing.assert_array_equal(found[0], found[2])
+    assert np.abs(found[0] - found[1]).max() > 1e-3 * np.abs(found[0]).max()
+    kept = [view for key, view in round.design._cache.items() if isinstance(key, tuple) and key[-1] == "system"]
+    assert [len(systems) for systems in kept] == [1]
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)

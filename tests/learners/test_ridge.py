@@ -9,15 +9,11 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rffboost_ext import RFFIRLS, Cosines, Decay, Mixture, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext import RFFIRLS, Cosines, Decay, RFFBoostRegressor, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.fourier.second_order import cosine_term
-from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares
-from rffboost_ext.learners.kernel_machines.random_features import newton_target, predict_rows
 from rffboost_ext.terms import outputs_of_each
 from rffboost_ext.utils.parallel import SINGLE_BLAS
-
-from ..cases import LOSS_CASES, make_round
 
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
 SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
@@ -32,57 +28,12 @@ def waves(X, omega):
     return np.hstack([np.cos(z), np.sin(z)])
 
 
-@pytest.mark.parametrize("max_samples", [5_000, 60])
-@pytest.mark.parametrize("n_components", [6, 100])
-@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_a_round_minimises_the_penalised_expansion(case, n_components, max_samples) -> None:
-    """With fewer features than rows and with more, and on all rows as on a sample: its gradient is 0."""
-    round = make_round(case, n=120, d=4)
-    # Rows of weight 0 are not seen.
-    round = replace(round, weight=np.where(np.arange(120) % 2, round.weight, 0.0))
-    learner = RFFRidge(n_components=n_components, max_samples=max_samples)
-    target, size = newton_target(round)
-    omega, l2 = learner._select_kernel(round, target)
-    squares = learner._system(round, omega, l2)
-    amplitudes = squares.solve(target[squares.rows])
-    used, basis = squares.rows, np.hstack([np.ones((120, 1)), waves(round.design.X, omega)])
-    weight = round.weight[used]
-    assert (weight > 0.0).all()
-    for c in range(target.shape[1]):
-        total = round.weight @ np.square(round.gradient[:, c])
-        curvature = round.weight @ (round.hessian[:, c] * np.square(round.gradient[:, c])) / total
-        a = size * amplitudes[c]
-        slope = basis[used].T @ (weight * (round.gradient[used, c] + curvature * (basis[used] @ a)))
-        scale = np.abs(basis[used].T @ (weight * round.gradient[used, c])).max()
-        # The intercept is penalised like the cosine of a kernel of one.
-        penalty = np.full(len(a), l2 * n_components)
-        penalty[0] = l2
-        np.testing.assert_allclose(slope + curvature * penalty * a, 0.0, atol=1e-8 * scale)
-    output = predict_rows(round, omega, amplitudes)
-    np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-8 * np.abs(output).max())
-
-
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_amplitudes_are_a_term(n_outputs) -> None:
     rng = np.random.default_rng(1)
     omega, amplitudes = rng.normal(size=(5, 3)), rng.normal(size=(n_outputs, 10))
     expected = waves(X, omega) @ amplitudes.T
     np.testing.assert_allclose(cosine_term(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_rows", [8, 60])
-def test_least_squares_are_those_of_either_system(n_rows) -> None:
-    rng = np.random.default_rng(2)
-    features, weight = rng.normal(size=(20, n_rows)), rng.uniform(0.5, 2.0, n_rows)
-    target = rng.normal(size=(n_rows, 2))
-    unit = rng.uniform(0.5, 2.0, 20)
-    squares = LeastSquares.factorised(np.arange(n_rows), features, weight, unit, 0.3)
-    assert len(squares.factor) == min(20, n_rows)
-    stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.diag(1.0 / unit)])
-    wanted = np.vstack([np.sqrt(weight)[:, None] * target, np.zeros((20, 2))])
-    expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
-    np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(squares.predict(expected), features.T @ expected.T, rtol=0, atol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight")
@@ -98,14 +49,6 @@ def test_weights_may_be_far_apart(largest) -> None:
     weight = np.where(np.arange(len(X)) % 2, largest, 1.0 / largest)
     model = RFFBoostRegressor(learner="rff_ridge", learning_rate=0.5, n_estimators=20, **PLAIN)
     assert model.fit(X, SMOOTH, sample_weight=weight).score(X[1::2], SMOOTH[1::2]) > 0.9
-
-
-def test_systems_of_earlier_weights_are_not_kept() -> None:
-    round = make_round(LOSS_CASES[0], n=60)
-    for k in range(4):
-        RFFRidge().fit(replace(round, weight=round.weight * (1.0 + (np.arange(60) == k))))
-    kept = [view for key, view in round.design._cache.items() if isinstance(key, tuple) and key[-1] == "system"]
-    assert [len(systems) for systems in kept] == [1]
 
 
 def test_many_features_are_the_kernel_machine() -> None:
@@ -207,19 +150,6 @@ def test_constants_are_joined_whatever_they_weigh(weight) -> None:
     joined = Cosines(np.zeros((5, 3)), np.arange(5.0), np.full((5, 2), weight)).merged()
     assert joined.omega.shape == (1, 3)
     np.testing.assert_allclose(joined(X), weight * np.cos(np.arange(5.0)).sum(), rtol=0, atol=1e-12)
-
-
-def test_weights_of_a_round_are_not_those_of_another() -> None:
-    """A mixture gives each round a sample of its own."""
-    round = make_round(LOSS_CASES[0], n=60)
-    learner, target = RFFRidge(n_components=8), newton_target(round)[0]
-    omega, l2 = learner._select_kernel(round, target)
-    first = learner._system(round, omega, l2)
-    assert learner._system(round, omega, l2) is first
-    other = replace(round, weight=np.where(np.arange(60) < 30, round.weight, 0.0))
-    assert learner._system(other, omega, l2).rows.tolist() == list(range(30))
-    mixture = Mixture(RFFNewton(), RFFRidge(n_components=16))
-    assert RFFBoostRegressor(learner=mixture, n_estimators=60, **PLAIN).fit(X, SMOOTH).score(X, SMOOTH) > 0.9
 
 
 @pytest.mark.parametrize("n", [150, 900])

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ...core import Learner, Round
+from ...terms import Cosines
 from ...terms.projection import Projection
 from ...utils.kernel_ridge import SelectedKernel
+from ...utils.parallel import SINGLE_BLAS
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
+from ..fourier.second_order import cap_relative_rate
+from ..subsampling import sample_by_gradient
 from .frequency_selection import FrequencyBudget, select_frequencies
 from .kernel_selection import KernelSelection
+from .least_squares import LeastSquares, ReweightedLeastSquares
+from .random_features import RandomFeatures
 
 S = TypeVar("S")
+
+
+class Solved(NamedTuple):
+    """A solved least-squares system: features are multiplied by ``unit * coefficients * norms``, (C, 1 + 2K)."""
+
+    system: LeastSquares | ReweightedLeastSquares
+    coefficients: Array
+    norms: Array | float = 1.0
+    unit: float = 1.0
 
 
 class KernelMachine(Learner):
@@ -68,19 +84,39 @@ class KernelMachine(Learner):
         kernel = *self.gamma, *self.l2, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return type(self), *frequencies, *kernel
 
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
+        """The cosines of this round, and their outputs."""
+        with SINGLE_BLAS:
+            omega, projection, *kernel = round.design.learner_state(
+                (*self._cache_key, "kernel"), lambda: self._select_kernel(round)
+            )
+            features = RandomFeatures(omega, projection)
+            sample, rows = sample_by_gradient(round, self.max_samples)
+            solved = self._solve(round, sample, rows, features, *kernel)
+            if len(rows) == len(round.raw):
+                output = solved.system.predict(solved.coefficients)
+            else:
+                output = features.predict(round, solved.coefficients * solved.norms)
+        rate = solved.unit * cap_relative_rate(self.relative_rate, round)
+        return features.term(rate * solved.coefficients * solved.norms), rate * output
+
+    @abstractmethod
+    def _select_kernel(self, round: Round) -> tuple[Any, ...]:
+        """Frequencies (K, d) or (K, r), their projection or None, and what else rounds share."""
+
+    @abstractmethod
+    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+        """The kernel machine of a round, on rows (m,) with the weights of `sample`."""
+
     def _kernel_selection(self, round: Round, target: Array) -> KernelSelection:
         return KernelSelection.from_round(round, target, self.max_samples, self.n_scored, self.compare_scales)
 
-    def _select_frequencies(self, selection: KernelSelection, kernel: SelectedKernel) -> Array:
-        """Frequencies (K, d), or (K, r) of coordinates whose projection is kept beside them."""
+    def _select_frequencies(
+        self, selection: KernelSelection, kernel: SelectedKernel
+    ) -> tuple[Array, Projection | None]:
+        """Frequencies (K, d), or (K, r) of coordinates with their projection."""
         budget = FrequencyBudget(self.n_components, self.n_directions, self.per_degree)
-        omega, projection = select_frequencies(selection, kernel, budget)
-        selection.round.design.learner_state((*self._cache_key, "projection"), lambda: projection)
-        return omega
-
-    def _projection(self, round: Round) -> Projection | None:
-        """The projection of the selected frequencies; learner states of earlier versions have none."""
-        return round.design.learner_state((*self._cache_key, "projection"), lambda: None)
+        return select_frequencies(selection, kernel, budget)
 
     def _reuse_system(self, round: Round, sample: Round, state: bytes, build: Callable[[], S]) -> S:
         """Return the system of the previous round if it had the same `state`, else build one.

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...core import Round
-from ...terms import Cosines
-from ...utils.parallel import SINGLE_BLAS
+from ...terms.projection import Projection
 from ...utils.typing import Array
-from ..fourier.second_order import cap_relative_rate
 from ..registry import LEARNERS
-from ..subsampling import sample_by_gradient
-from .base import KernelMachine
+from .base import KernelMachine, Solved
 from .least_squares import ReweightedLeastSquares
-from .random_features import (
-    cosine_term_with_intercept,
-    feature_norms,
-    newton_target,
-    predict_rows,
-    random_features,
-)
+from .random_features import RandomFeatures, newton_target
 from .regularization_path import CurvatureBounds, RegularizationPath
 
 # The penalty of a round as a share of that of the round before. Paths for kernel selection, which only need the
@@ -81,38 +74,11 @@ class RFFIRLS(KernelMachine):
         per_degree: float | None = None,
         relative_rate: float = 10.0,
     ) -> None:
-        super().__init__(n_components, gamma, l2, n_values, n_scored, compare_scales, max_samples)
-        self.n_directions = n_directions
-        self.per_degree = per_degree
-        self.relative_rate = relative_rate
+        kernel = n_components, gamma, l2, n_values, n_scored, compare_scales, max_samples
+        super().__init__(*kernel, n_directions, per_degree, relative_rate)
 
-    def fit(self, round: Round) -> tuple[Cosines, Array]:
-        """The cosines of this round."""
-        with SINGLE_BLAS:
-            omega, mean, max_step, first_round = round.design.learner_state(
-                (*self._cache_key, "kernel"), lambda: self._select_kernel(round)
-            )
-            projection = self._projection(round)
-            bounds, norms = CurvatureBounds(mean, max_step), feature_norms(omega)
-            sample, rows = sample_by_gradient(round, self.max_samples)
-
-            def build() -> ReweightedLeastSquares:
-                features = random_features(sample, rows, omega, projection).astype(np.float64)
-                features *= norms[:, None]
-                return ReweightedLeastSquares(features)
-
-            system = self._reuse_system(round, sample, rows.tobytes(), build)
-            coefficients = self._solve(sample, rows, system, bounds, round.index - first_round)
-            if len(rows) == len(round.raw):
-                output = system.predict(coefficients)
-            else:
-                output = predict_rows(round, omega, coefficients * norms, projection)
-        rate = cap_relative_rate(self.relative_rate, round)
-        term = cosine_term_with_intercept(omega, rate * coefficients * norms, projection)
-        return term, rate * output
-
-    def _select_kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
-        """The frequencies (K, d), the fields of :class:`CurvatureBounds`, and the index of this round."""
+    def _select_kernel(self, round: Round) -> tuple[Array, Projection | None, Array, Array, int]:
+        """Frequencies, projection, the fields of :class:`CurvatureBounds`, and the index of this round."""
         target, _ = newton_target(round)
         selection, bounds = self._kernel_selection(round, target), CurvatureBounds.from_round(round)
         gammas = np.geomspace(*self.gamma, self.n_values)
@@ -123,10 +89,22 @@ class RFFIRLS(KernelMachine):
         penalties = high * PENALTY_DECAY ** (2 * steps)
         path = RegularizationPath.from_round(round, selection.scored, bounds, penalties)
         best = selection.best_kernel(gammas, path.best_penalty)
-        omega = self._select_frequencies(selection, best)
-        return omega, bounds.mean, bounds.max_step, round.index
+        return *self._select_frequencies(selection, best), bounds.mean, bounds.max_step, round.index
 
-    def _solve(
+    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+        mean, max_step, first_round = kernel
+        norms = features.norms
+
+        def build() -> ReweightedLeastSquares:
+            values = features.values(sample, rows).astype(np.float64)
+            values *= norms[:, None]
+            return ReweightedLeastSquares(values)
+
+        system = self._reuse_system(round, sample, rows.tobytes(), build)
+        bounds, age = CurvatureBounds(mean, max_step), round.index - first_round
+        return Solved(system, self._coefficients(sample, rows, system, bounds, age), norms)
+
+    def _coefficients(
         self, round: Round, rows: Array, system: ReweightedLeastSquares, bounds: CurvatureBounds, age: int
     ) -> Array:
         """Coefficients (C, 1 + 2K) of the scaled features, `age` rounds after the kernel was chosen."""

@@ -20,10 +20,8 @@ class LeastSquares:
 
     Parameters
     ----------
-    rows : ndarray of shape (m,)
-        The rows of the design that are fitted.
     features : ndarray of shape (p, m)
-        Their features, in the precision of the products.
+        Features of the rows that are fitted, in the precision of the products.
     weight : ndarray of shape (m,)
         Sample weights, positive, as shares of the largest.
     norms : ndarray of shape (p,)
@@ -32,14 +30,13 @@ class LeastSquares:
         The Cholesky factor of the smaller system, from :func:`cholesky`.
     """
 
-    rows: Array
     features: Array
     weight: Array
     norms: Array
     factor: Array
 
     @classmethod
-    def factorised(cls, rows: Array, features: Array, weight: Array, norms: Array, l2: float) -> LeastSquares:
+    def factorised(cls, features: Array, weight: Array, norms: Array, l2: float) -> LeastSquares:
         """Factorise the system for a positive penalty lambda."""
         # In single precision weights are to be numbers of order 1.
         largest = weight.max()
@@ -49,7 +46,7 @@ class LeastSquares:
             features = features.astype(dtype, copy=False)
             factor = factorise(features, weight, norms, l2)
             if factor is not None:
-                return cls(rows, features, weight, norms, factor)
+                return cls(features, weight, norms, factor)
         raise ValueError(
             f"sample_weight must span fewer orders of magnitude: the least-squares system of the cosines is "
             f"singular; got weights from {weight.min():.1e} to 1 times the largest"

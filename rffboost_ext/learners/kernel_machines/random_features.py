@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,36 +29,50 @@ def newton_target(round: Round) -> tuple[Array, float]:
     return (target / size, size) if size > 0.0 else (target, 1.0)
 
 
-def random_features(round: Round, rows: Array, omega: Array, projection: Projection | None = None) -> Array:
-    """An intercept, cosines and sines of frequencies (K, d) or (K, r), on ascending `rows`: (1 + 2K, m)."""
-    x = feature_columns(round, rows, projection)
-    features = np.empty((1 + 2 * len(omega), len(rows)), x.dtype)
-    features[0] = 1.0
-    compiled("random_features").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
-    return features
+@dataclass(frozen=True)
+class RandomFeatures:
+    """An intercept, cosines and sines of K frequencies, as features of the rows of a design.
 
-
-def feature_norms(omega: Array) -> Array:
-    """Factors (1 + 2K,) that turn the features of frequencies (K, d) into features of unit penalty.
-
-    Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
+    Parameters
+    ----------
+    omega : ndarray of shape (K, d) or (K, r)
+        Frequencies on the standardised features, or on their coordinates.
+    projection : Projection, optional
+        The projection to the r coordinates.
     """
-    return np.concatenate([[1.0], np.full(2 * len(omega), len(omega) ** -0.5)])
 
+    omega: Array
+    projection: Projection | None = None
 
-def predict_rows(round: Round, omega: Array, amplitudes: Array, projection: Projection | None = None) -> Array:
-    """Outputs (n, C) of frequencies (K, d) or (K, r) with amplitudes (C, 1 + 2K) on all rows of the design."""
-    if projection is not None:
-        features = random_features(round, np.arange(len(round.raw)), omega, projection)
-        return np.asarray(features.T @ amplitudes.T)
-    output, tiles = np.empty_like(round.raw), round.design.tiles
-    intercept, pairs = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
-    kernel = compiled("random_features").random_features_output_pass
-    tiles.run(kernel, tiles.blocks, omega.astype(tiles.dtype), pairs, output)
-    return output + intercept
+    def values(self, round: Round, rows: Array) -> Array:
+        """The features on ascending `rows`, (1 + 2K, m)."""
+        x = feature_columns(round, rows, self.projection)
+        features = np.empty((1 + 2 * len(self.omega), len(rows)), x.dtype)
+        features[0] = 1.0
+        compiled("random_features").features_pass(x, self.omega.astype(x.dtype), features[1:], 0, len(self.omega))
+        return features
 
+    @property
+    def norms(self) -> Array:
+        """Factors (1 + 2K,) that turn the features into features of unit penalty.
 
-def cosine_term_with_intercept(omega: Array, amplitudes: Array, projection: Projection | None = None) -> Cosines:
-    """The term of K frequencies with amplitudes (C, 1 + 2K); the intercept is a cosine of frequency 0."""
-    constant = Cosines(np.zeros((1, omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
-    return replace(Cosines.stack([constant, cosine_term(omega, amplitudes[:, 1:])]), projection=projection)
+        Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
+        """
+        size = len(self.omega)
+        return np.concatenate([[1.0], np.full(2 * size, size**-0.5)])
+
+    def predict(self, round: Round, amplitudes: Array) -> Array:
+        """Outputs (n, C) of amplitudes (C, 1 + 2K) on all rows of the design."""
+        if self.projection is not None:
+            return np.asarray(self.values(round, np.arange(len(round.raw))).T @ amplitudes.T)
+        output, tiles = np.empty_like(round.raw), round.design.tiles
+        intercept, pairs = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
+        kernel = compiled("random_features").random_features_output_pass
+        tiles.run(kernel, tiles.blocks, self.omega.astype(tiles.dtype), pairs, output)
+        return output + intercept
+
+    def term(self, amplitudes: Array) -> Cosines:
+        """The term of amplitudes (C, 1 + 2K); the intercept is a cosine of frequency 0."""
+        constant = Cosines(np.zeros((1, self.omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
+        joined = Cosines.stack([constant, cosine_term(self.omega, amplitudes[:, 1:])])
+        return replace(joined, projection=self.projection)

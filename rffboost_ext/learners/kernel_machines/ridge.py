@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...core import Round
-from ...terms import Cosines
-from ...utils.parallel import SINGLE_BLAS
+from ...terms.projection import Projection
 from ...utils.typing import Array
-from ..fourier.second_order import cap_relative_rate
 from ..registry import LEARNERS
-from ..subsampling import sample_by_gradient
-from .base import KernelMachine
+from .base import KernelMachine, Solved
 from .least_squares import LeastSquares
-from .random_features import (
-    cosine_term_with_intercept,
-    feature_norms,
-    newton_target,
-    predict_rows,
-    random_features,
-)
+from .random_features import RandomFeatures, newton_target
 
 
 @LEARNERS.register("rff_ridge")
@@ -78,39 +71,20 @@ class RFFRidge(KernelMachine):
     .. [2] Sinha and Duchi, Learning kernels with random features, NIPS 2016.
     """
 
-    def fit(self, round: Round) -> tuple[Cosines, Array]:
-        """The cosines of this round."""
-        target, size = newton_target(round)
-        with SINGLE_BLAS:
-            kernel = round.design.learner_state(
-                (*self._cache_key, "kernel"), lambda: self._select_kernel(round, target)
-            )
-            (omega, l2), projection = kernel, self._projection(round)
-            system = self._system(round, omega, l2)
-            amplitudes = system.solve(target[system.rows])
-            if len(system.rows) == len(round.raw):
-                output = system.predict(amplitudes)
-            else:
-                output = predict_rows(round, omega, amplitudes, projection)
-        rate = size * cap_relative_rate(self.relative_rate, round)
-        term = cosine_term_with_intercept(omega, rate * amplitudes, projection)
-        return term, rate * output
-
-    def _select_kernel(self, round: Round, target: Array) -> tuple[Array, float]:
-        """The frequencies (K, d) and the penalty of least leave-one-out error."""
-        selection = self._kernel_selection(round, target)
+    def _select_kernel(self, round: Round) -> tuple[Array, Projection | None, float]:
+        """Frequencies, projection, and the penalty of least leave-one-out error."""
+        selection = self._kernel_selection(round, newton_target(round)[0])
         # In ascending order: the smoothest of equally good kernels is kept.
         best = selection.best_ridge(
             np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values)
         )
-        return self._select_frequencies(selection, best), best.l2
+        return *self._select_frequencies(selection, best), best.l2
 
-    def _system(self, round: Round, omega: Array, l2: float) -> LeastSquares:
-        """The factorised system of the rows that this round is fitted to."""
-        sample, rows = sample_by_gradient(round, self.max_samples)
+    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+        (l2,), (target, unit) = kernel, newton_target(round)
 
         def build() -> LeastSquares:
-            features = random_features(sample, rows, omega, self._projection(round))
-            return LeastSquares.factorised(rows, features, sample.weight[rows], feature_norms(omega), l2)
+            return LeastSquares.factorised(features.values(sample, rows), sample.weight[rows], features.norms, l2)
 
-        return self._reuse_system(round, sample, round.weight.tobytes(), build)
+        system = self._reuse_system(round, sample, round.weight.tobytes(), build)
+        return Solved(system, system.solve(target[rows]), unit=unit)
