@@ -22,7 +22,7 @@ from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose
 from rffboost_ext.estimators.planning import max_folds, uses_early_stopping
-from rffboost_ext.inspection.history_display import best_round
+from rffboost_ext.inspection.history_display import selected_round
 
 from ..plans import planned
 
@@ -97,7 +97,7 @@ def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, set
     done = next((t for t in range(1, 80) if watch(STILL)), 79)
     assert (done, watch.best_round_) == ended(scores, patience, tol)
     assert watch.scores_ == scores[: done + 1]
-    assert best_round(watch.scores_, tol) == watch.best_round_
+    assert selected_round(watch.scores_, tol) == watch.best_round_
 
 
 @pytest.mark.parametrize("beyond", [1.0, 1.5])
@@ -178,7 +178,7 @@ def test_errors_may_have_any_sign(seed: int, tol: float, level: float) -> None:
     errors = iter(scores)
     watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, Patience(100), tol)
     assert not any(watch(STILL) for _ in range(29))
-    assert best_round(watch.scores_, tol) == watch.best_round_
+    assert selected_round(watch.scores_, tol) == watch.best_round_
 
 
 def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
@@ -249,7 +249,7 @@ def test_limits_apply_to_patience_and_tolerance() -> None:
     ):
         limited = replace(trainer, member=replace(member, patience_limit=limit))
         run = limited.fit_stopping(kept, out, Plan([member], 0.1, 400, Patience(9, 0.2), 1e-6))
-        best = best_round(run.scores.tolist(), tol)
+        best = selected_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
         assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if limit is None else wait)
 

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import pytest
 import xgboost as xgb
-from benchmarks.accuracy_data import SMALL
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
+from benchmarks.data import SMALL
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Loss, Tree, boost
 from rffboost_ext.interop import xgboost as rxgb
