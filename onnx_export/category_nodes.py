@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from onnx import ValueInfoProto
 
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, CategoryEncoding
 
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
 from .input_names import input_names

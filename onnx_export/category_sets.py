@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from rffboost_ext import SymmetricTrees, Trees
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .graph import BOOL, INT64, Graph
 

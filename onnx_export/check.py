@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Link, Term
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .comparison import distances
 from .conversion import rounding_error

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
-from rffboost_ext.experiments.datasets import read_csv
-from rffboost_ext.experiments.outputs import check_outputs
-from rffboost_ext.persistence.container import MAGIC
-from rffboost_ext.preprocessing.tables import with_underscores
+from rffboost_ext.exporting import MAGIC, check_outputs, read_csv, with_underscores
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx

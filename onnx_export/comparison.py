@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 # Input rounding is reported when it moves scores by more than this multiple of the largest tolerance.
 NOTABLE = 10.0

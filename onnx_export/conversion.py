@@ -7,7 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from rffboost_ext import Ensemble, Term
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .graph import BOOL, ConversionError, Graph
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Term
+from rffboost_ext.exporting import Array
 from rffboost_ext.terms import ClipAndLog
-from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_term, rounding_error, where_missing
 from .graph import FLOAT32, Graph

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Link
+from rffboost_ext.exporting import Array
 from rffboost_ext.losses import Distribution, LogNormal, ZeroInflatedPoisson
-from rffboost_ext.utils.typing import Array
 
 from .graph import ConversionError, Graph
 from .links import convert_link, response_nodes

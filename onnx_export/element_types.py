@@ -11,7 +11,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from onnx.shape_inference import infer_node_outputs
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 
 @cache

@@ -10,8 +10,7 @@ import onnx
 from onnx import ModelProto
 from onnx.defs import onnx_opset_version
 
-from rffboost_ext.utils.param_validation import Integer, OneOf, require
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, Integer, OneOf, require
 
 from . import cosines, linear_trees, mapped, symmetric_trees, trees  # noqa: F401  register kinds of terms
 from .category_nodes import CategoryInputs

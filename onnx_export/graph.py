@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from rffboost_ext import Link, Term
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .element_types import numpy_type, output_types, tensor
 from .embedding import all_nodes, chosen_output, closed_model, free_inputs, make_distinct

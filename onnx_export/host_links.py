@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Link
-from rffboost_ext.interop.links import HingeLink, OneVsRestLink, RankingLink
+from rffboost_ext.exporting import Array, CategoryEncoding, HingeLink, OneVsRestLink, RankingLink
 from rffboost_ext.losses import BinaryLogitLink, IdentityLink, LogitLink, MultinomialLogitLink
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.utils.typing import Array
 
 from .sparse_steps import dense
 

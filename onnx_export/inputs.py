@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.data.columns import is_missing
-from rffboost_ext.preprocessing.base_margin import check_base_margin, require_base_margin
-from rffboost_ext.preprocessing.tables import (
+from rffboost_ext.exporting import (
+    Array,
     as_numbers,
+    check_base_margin,
     column_names,
     column_values,
+    is_missing,
     is_table,
     read_table,
     replace_missing,
     require_arrays,
+    require_base_margin,
     with_underscores,
 )
-from rffboost_ext.utils.typing import Array
 
 from .input_names import OFFSET
 from .metadata import Metadata

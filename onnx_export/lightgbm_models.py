@@ -10,13 +10,9 @@ from lightgbm import Booster, LGBMModel
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Link
+from rffboost_ext.exporting import Array, RankingLink, as_columns, read_model, sorted_codes
 from rffboost_ext.interop import lightgbm as rlgb
-from rffboost_ext.interop.links import RankingLink
-from rffboost_ext.interop.models import read_model
-from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.losses import IdentityLink
-from rffboost_ext.preprocessing.category_encoding import sorted_codes
-from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of
 from .source import ExportSource, export_source, fields_of_loss, names_of

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from rffboost_ext.exporting import Array
 from rffboost_ext.terms import LinearTrees
-from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_in_scope, convert_term, rounding_error, where_missing
 from .graph import Graph

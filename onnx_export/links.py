@@ -7,7 +7,7 @@ from functools import reduce, singledispatch
 import numpy as np
 
 from rffboost_ext import Link
-from rffboost_ext.interop.links import HingeLink, OneVsRestLink, SignedSquareLink, SoftplusLink
+from rffboost_ext.exporting import HingeLink, OneVsRestLink, SignedSquareLink, SoftplusLink
 from rffboost_ext.losses import (
     AffineLink,
     BinaryLogitLink,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Term
+from rffboost_ext.exporting import Array
 from rffboost_ext.terms import ImputeAndEncode, Mapped
-from rffboost_ext.utils.typing import Array
 
 from .category_sets import is_valid_code, where_else
 from .conversion import convert_in_scope, convert_term, rounding_error

@@ -15,8 +15,7 @@ import onnx
 from onnx import ModelProto, TensorProto, helper
 
 import rffboost_ext
-from rffboost_ext.preprocessing.category_encoding import category_lists
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, category_lists
 
 from .graph import Graph
 from .input_names import OFFSET

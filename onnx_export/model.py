@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
 
-from rffboost_ext.utils.files import check_path, require_regular, write_atomically
+from rffboost_ext.exporting import check_path, require_regular, write_atomically
 
 from .element_types import element_type
 from .external_data import LARGEST_MODEL, load_external_data, require_plausible_shapes

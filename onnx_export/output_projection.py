@@ -9,7 +9,7 @@ from functools import singledispatch
 import numpy as np
 
 from rffboost_ext import Ensemble, Term
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .conversion import convert_in_scope, convert_term, rounding_error
 from .graph import Graph

@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto
 
-from rffboost_ext.preprocessing.tables import with_underscores
-from rffboost_ext.preprocessing.targets import squeeze
-from rffboost_ext.utils.parallel import count_threads
-from rffboost_ext.utils.param_validation import THREADS, require
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
 from .input_names import OFFSET, RESERVED
 from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .graph import BOOL, FLOAT32, INT64, ML, ML_OPSET, Graph
 from .input_names import input_names, rename_inputs

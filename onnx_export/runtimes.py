@@ -11,7 +11,7 @@ from onnx import ModelProto
 from onnx.helper import make_empty_tensor_value_info
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 
 def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from rffboost_ext import Term
+from rffboost_ext.exporting import Array
 from rffboost_ext.terms import FeatureMap
-from rffboost_ext.utils.typing import Array
 
 Step = tuple[str, Any]
 Scaling = tuple[tuple[np.ufunc, Array], ...]

@@ -9,7 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from rffboost_ext.estimators.base import BaseRFFBoost
+from rffboost_ext.exporting import BaseRFFBoost
 
 
 def require_no_terms(steps: Iterable[Any]) -> None:

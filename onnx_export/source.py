@@ -27,11 +27,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
 )
-from rffboost_ext.estimators.base import BaseRFFBoost
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.preprocessing.tables import as_numbers, read_table
-from rffboost_ext.utils.estimator_names import one_of
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_numbers, read_table
 
 from .derived_links import ColumnLink, MeanLink, require_mean
 from .input_names import RESERVED
@@ -196,8 +192,8 @@ def export_source(estimator: Any) -> ExportSource:
     elif isinstance(estimator, TransformedTargetRegressor):
         advice = "Export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
     raise TypeError(
-        f"estimator must be a fitted {one_of('RFFBoostQuantileRegressor', 'ConformalRegressor')}, a Pipeline that "
-        f"ends in one, or a tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
+        f"estimator must be a fitted RFFBoostClassifier or other estimator of rffboost_ext, a Pipeline ending in "
+        f"one, or a tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
     )
 
 

@@ -24,7 +24,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 TEXT = CountVectorizer, HashingVectorizer, TfidfTransformer, FeatureHasher
 """Steps whose output is always sparse."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rffboost_ext.exporting import Array
 from rffboost_ext.terms import SymmetricTrees
-from rffboost_ext.utils.typing import Array
 
 from .category_sets import without_category_sets
 from .conversion import convert_term, rounding_error, where_missing

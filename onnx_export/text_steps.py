@@ -9,8 +9,7 @@ import numpy as np
 from onnx import AttributeProto, ModelProto, NodeProto, helper
 from sklearn.pipeline import Pipeline
 
-from rffboost_ext.data.columns import is_missing
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, is_missing
 
 from .element_types import numpy_type
 from .graph import ML, ML_OPSET

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Trees
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .graph import FLOAT32, FLOAT64
 

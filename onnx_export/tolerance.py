@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .conversion import rounding_error
 from .source import ExportSource

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rffboost_ext import Trees
-from rffboost_ext.terms.level_order import number_by_level
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .graph import BOOL, INT64, ConversionError, Graph
 
@@ -42,7 +41,7 @@ def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array)
         some = slice(start, start + TREES_AT_ONCE)
         roots = term.roots[some]
         node = graph.node("Add", zero, graph.constant(roots[:, None], f"roots{i}"))
-        for _ in range(number_by_level(roots, term.left, term.right)[1].max()):
+        for _ in range(depth_below(term, roots)):
             node = children(graph, columns, tables, node)
         found = graph.node("Gather", tables["value"], node, axis=0)
         if term.output is None:
@@ -53,6 +52,14 @@ def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array)
             out = graph.node("Transpose", graph.node("MatMul", one_hot, found), perm=[1, 0])
         total = graph.node("Add", total, out) if total else out
     return total
+
+
+def depth_below(term: Trees, nodes: Array) -> int:
+    """Levels of splits below some nodes."""
+    inner = nodes[term.left[nodes] >= 0]
+    if not len(inner):
+        return 0
+    return 1 + depth_below(term, np.concatenate([term.left[inner], term.right[inner]]))
 
 
 def children(graph: Graph, columns: str, tables: dict[str, str], node: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Term, Trees
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array
 
 from .category_sets import without_category_sets
 from .conversion import convert_term, rounding_error

@@ -10,9 +10,7 @@ import numpy as np
 from onnx import ModelProto
 
 from rffboost_ext import Ensemble
-from rffboost_ext.preprocessing.base_margin import check_base_margin
-from rffboost_ext.utils.param_validation import OneOf, require
-from rffboost_ext.utils.typing import Array
+from rffboost_ext.exporting import Array, OneOf, check_base_margin, require
 
 from .comparison import WHOLE, Comparison, Report, distances, largest_difference
 from .input_names import OFFSET

@@ -10,14 +10,20 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
+from rffboost_ext.exporting import (
+    XGBOOST,
+    Array,
+    CategoryEncoding,
+    as_columns,
+    categorical_columns,
+    is_table,
+    native_table,
+    read_model,
+    read_table,
+    sorted_codes,
+)
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.links import XGBOOST
-from rffboost_ext.interop.models import read_model
-from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.losses import BinaryLogitLink
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, sorted_codes
-from rffboost_ext.preprocessing.tables import categorical_columns, is_table, native_table, read_table
-from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of, prediction_links
 from .source import ExportSource, export_source, fields_of_loss, names_of

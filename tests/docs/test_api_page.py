@@ -15,6 +15,7 @@ MODULES = [
     "rffboost_ext",
     "rffboost_ext.baselines",
     "rffboost_ext.displays",
+    "rffboost_ext.exporting",
     "rffboost_ext.experiments.compare",
     "rffboost_ext.interop.lightgbm",
     "rffboost_ext.interop.xgboost",

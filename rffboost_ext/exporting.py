@@ -1,0 +1,74 @@
+"""What exporters of fitted models need beside the estimators, losses and terms, as :mod:`onnx_export` does.
+
+Tables and categories as the estimators read them, models of XGBoost and LightGBM as ensembles, files, and checks
+of arguments.
+"""
+
+from .data.columns import is_missing
+from .estimators.base import BaseRFFBoost
+from .experiments.datasets import read_csv
+from .experiments.outputs import check_outputs
+from .interop.links import XGBOOST, HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
+from .interop.models import read_model
+from .interop.score_conversion import as_columns
+from .persistence.container import MAGIC
+from .preprocessing.base_margin import check_base_margin, require_base_margin
+from .preprocessing.category_encoding import CategoryEncoding, category_lists, sorted_codes
+from .preprocessing.tables import (
+    as_numbers,
+    categorical_columns,
+    column_names,
+    column_values,
+    is_table,
+    native_table,
+    read_table,
+    replace_missing,
+    require_arrays,
+    with_underscores,
+)
+from .preprocessing.targets import squeeze
+from .utils.files import check_path, require_regular, write_atomically
+from .utils.parallel import count_threads
+from .utils.param_validation import THREADS, Integer, OneOf, require
+from .utils.typing import Array
+
+__all__ = [
+    "MAGIC",
+    "THREADS",
+    "XGBOOST",
+    "Array",
+    "BaseRFFBoost",
+    "CategoryEncoding",
+    "HingeLink",
+    "Integer",
+    "OneOf",
+    "OneVsRestLink",
+    "RankingLink",
+    "SignedSquareLink",
+    "SoftplusLink",
+    "as_columns",
+    "as_numbers",
+    "categorical_columns",
+    "category_lists",
+    "check_base_margin",
+    "check_outputs",
+    "check_path",
+    "column_names",
+    "column_values",
+    "count_threads",
+    "is_missing",
+    "is_table",
+    "native_table",
+    "read_csv",
+    "read_model",
+    "read_table",
+    "replace_missing",
+    "require",
+    "require_arrays",
+    "require_base_margin",
+    "require_regular",
+    "sorted_codes",
+    "squeeze",
+    "with_underscores",
+    "write_atomically",
+]
