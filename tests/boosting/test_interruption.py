@@ -20,8 +20,7 @@ from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.interruption import Interrupted
 from rffboost_ext.utils import files
 
-from ..persistence.checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, bits, fitted
-from ..persistence.killed_fit import X, Y
+from ..persistence.checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
 
 
 class Ctrl_C:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.inspection import partial_dependence, permutation_importance
 
-from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, load_model
 from rffboost_ext.inspection.importance import MAX_ROWS, importances
 from rffboost_ext.terms import ClipAndLog, FeatureMap
 
@@ -92,16 +92,6 @@ def test_what_cancels_among_cosines_does_not_count(rng, X):
     np.testing.assert_allclose(importances(ensemble, X), [1.0, 0.0, 0.0, 0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("learner", ["auto", "rff_ridge", "rff_newton", "tree"])
-def test_noise_does_not_matter(learner, rng):
-    X = rng.normal(size=(400, 8))
-    y = np.sin(X[:, 0]) + np.square(X[:, 1])
-    model = RFFBoostRegressor(learner=learner, random_state=0).fit(X, y)
-    found = model.feature_importances_
-    assert found[2:].sum() < 0.1
-    assert found[1] > 2.0 * found[0] > 0.2
-
-
 def test_the_units_of_targets_do_not_matter(rng):
     X = rng.normal(size=(300, 4))
     found = [
@@ -134,7 +124,7 @@ def test_the_same_function_as_cosines_or_as_steps_has_the_same_importances(rng):
     np.testing.assert_allclose(importances(steps, X), [0.8, 0.2], atol=0.03)
 
 
-@pytest.mark.parametrize("learner", ["tree", "rff_newton", "rff_1", "mixture"])
+@pytest.mark.parametrize("learner", ["tree", "rff_newton", "rff_1", "rff_ridge", "mixture", "auto"])
 def test_features_that_matter_come_first(learner):
     X, y = make_friedman1(600, n_features=8, random_state=0)
     model = RFFBoostRegressor(learner=learner, n_estimators=60, early_stopping=False, random_state=0).fit(X, y)
@@ -216,23 +206,17 @@ def test_a_caller_may_change_the_importances(X):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
 
-def test_pickles_compute_nothing_and_have_no_rows_of_known_importances(monkeypatch):
+def test_pickles_and_files_hold_importances_and_no_rows(monkeypatch, tmp_path):
     X, y = make_friedman1(500, n_features=6, random_state=0)
     model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(X, y)
     with monkeypatch.context() as patch:
         patch.setattr("rffboost_ext.inspection.importance.importances", None)
         loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
-    assert len(pickle.dumps(loaded)) < X.nbytes
-
-
-def test_files_hold_importances_and_no_rows(tmp_path):
-    X, y = make_friedman1(500, n_features=6, random_state=0)
-    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(X, y)
     model.save_model(tmp_path / "model")
-    assert (tmp_path / "model").stat().st_size < X.nbytes
-    loaded = RFFBoostRegressor.load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
+    assert max(len(pickle.dumps(loaded)), (tmp_path / "model").stat().st_size) < X.nbytes
+    read = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(read.feature_importances_, model.feature_importances_)
 
 
 @pytest.mark.parametrize("clipped", [False, True])
@@ -261,13 +245,3 @@ def test_scikit_learns_tools_work_as_they_are(learner):
     held = X.copy()
     held[:, 3] = raw["grid_values"][0][4]
     assert raw["average"][0, 4] == pytest.approx(model.decision_function(held).mean())
-
-
-def test_the_shap_packages_explainers_of_any_model_work():
-    shap = pytest.importorskip("shap")
-    X, y = make_friedman1(120, n_features=5, random_state=0)
-    model = RFFBoostRegressor(n_estimators=20, early_stopping=False, random_state=0).fit(X, y)
-    explainer = shap.KernelExplainer(model.predict, X[:30])
-    values = explainer.shap_values(X[:4], silent=True)
-    assert values.shape == (4, 5)
-    np.testing.assert_allclose(values.sum(axis=1) + explainer.expected_value, model.predict(X[:4]), rtol=1e-6)

@@ -8,8 +8,8 @@ import numpy as np
 
 from rffboost_ext import Checkpoint, RFFBoostRegressor
 
-from .killed_fit import X, Y
-
+X = np.random.default_rng(0).standard_normal((120, 3))
+Y = np.sin(2.0 * X[:, 0]) + (X[:, 1] > 0.3)
 LABELS = np.digitize(Y, [-0.2, 0.8])
 ROUNDS = {"n_estimators": 12, "early_stopping": False}
 STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}

@@ -24,8 +24,7 @@ from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting import training
 from rffboost_ext.utils import files
 
-from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, bits, fitted
-from .killed_fit import X, Y
+from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
 
 WEIGHT = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
 CASES = {
@@ -38,6 +37,15 @@ CASES = {
     "folds, then a refit": {"learner": "rff_newton", "n_folds": 3, "refit": True} | STOPPED,
     "folds of kernel machines": {"learner": "rff_ridge", "n_folds": 3} | STOPPED,
     "a stack": {"quality": "high", "n_folds": 2, "learner": "mixture"} | STOPPED,
+}
+CLASSES = {"shell": RFFBoostClassifier, "target": LABELS, "sample_weight": WEIGHT}
+GIVEN = {
+    "three weighted classes": ({"learner": "mixture"} | ROUNDS, CLASSES),
+    "trees of three weighted classes": ({"learner": "tree"} | ROUNDS, CLASSES),
+    "an initial model and held-out rows": (
+        {"learner": "mixture"} | STOPPED,
+        {"init_model": RFFBoostRegressor(learner="rff_1", n_estimators=3), "eval_set": [(X[:30], Y[:30])]},
+    ),
 }
 cases = pytest.mark.parametrize("params", CASES.values(), ids=CASES)
 
@@ -83,11 +91,16 @@ def killed_again_and_again(fate: Fate, rng: random.Random, fit) -> tuple[object,
             fate.left = -1
 
 
-@cases
 @pytest.mark.parametrize("seed", range(2))
-def test_a_fit_that_is_killed_ends_in_the_same_bits(params, seed, fate, tmp_path):
-    whole = fitted(tmp_path / "whole", params)
-    model, deaths = killed_again_and_again(fate, random.Random(seed), lambda: fitted(tmp_path / "killed", params))
+@pytest.mark.parametrize(
+    ("params", "given"), [*((params, {}) for params in CASES.values()), *GIVEN.values()], ids=[*CASES, *GIVEN]
+)
+def test_a_fit_that_is_killed_ends_in_the_same_bits(params, given, seed, fate, tmp_path):
+    if "init_model" in given:
+        given = given | {"init_model": given["init_model"].fit(X, Y)}
+    whole = fitted(tmp_path / "whole", params, **given)
+    again = lambda: fitted(tmp_path / "killed", params, **given)  # noqa: E731
+    model, deaths = killed_again_and_again(fate, random.Random(seed), again)
     assert deaths > 0
     assert bits(model) == bits(whole)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["killed", "whole"]
@@ -112,19 +125,6 @@ def test_a_fit_goes_on_from_its_last_checkpoint(fate, tmp_path, monkeypatch):
     monkeypatch.setattr(boosting, "scale_derivatives", lambda *args: rounds.append(1) or plain(*args))
     fitted(tmp_path / "file", {"learner": "rff_newton"} | ROUNDS)
     assert len(rounds) == 12 - 5
-
-
-def test_three_classes_and_weights(fate, tmp_path):
-    given = {"shell": RFFBoostClassifier, "target": LABELS, "sample_weight": WEIGHT}
-    for learner in ("mixture", "tree"):
-        params = {"learner": learner} | ROUNDS
-        whole = fitted(tmp_path / f"{learner} whole", params, **given)
-        killed = killed_again_and_again(
-            fate, random.Random(1), lambda p=params: fitted(tmp_path / p["learner"], p, **given)
-        )
-        assert killed[1] > 0
-        assert bits(killed[0]) == bits(whole)
-        np.testing.assert_array_equal(killed[0].predict(X), whole.predict(X))
 
 
 @pytest.mark.parametrize("every", [3, 5, 7, 50])
@@ -153,17 +153,6 @@ def test_a_seed_that_was_drawn_is_kept(fate, tmp_path):
     one, other = (fitted(tmp_path / name, params) for name in ("file", "copy"))
     assert bits(one) == bits(other)
     assert bits(one) != bits(fitted(None, params))
-
-
-def test_what_is_given_besides(fate, tmp_path):
-    first = fitted(None, {"learner": "rff_1"} | ROUNDS)
-    given = {"init_model": first, "eval_set": [(X[:30], Y[:30])]}
-    params = {"learner": "mixture"} | STOPPED
-    whole = fitted(tmp_path / "whole", params, **given)
-    again = lambda: fitted(tmp_path / "killed", params, **given)  # noqa: E731
-    model, deaths = killed_again_and_again(fate, random.Random(3), again)
-    assert deaths > 0
-    assert bits(model) == bits(whole)
 
 
 @pytest.mark.parametrize("learner", ["rff_newton", "mixture"])

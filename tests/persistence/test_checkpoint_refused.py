@@ -19,8 +19,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.steps import Unit
 
-from .checkpoint_cases import ROUNDS, fitted
-from .killed_fit import X, Y
+from .checkpoint_cases import ROUNDS, X, Y, fitted
 
 
 def test_files_that_are_no_checkpoints(tmp_path):

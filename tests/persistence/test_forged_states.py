@@ -9,8 +9,7 @@ from rffboost_ext import Checkpoint, RFFBoostRegressor, RFFNewton, load_model
 from rffboost_ext.learners.fourier.sparse_supports import FeatureGains
 from rffboost_ext.persistence import document
 
-from .checkpoint_cases import ROUNDS, fitted
-from .killed_fit import X, Y
+from .checkpoint_cases import ROUNDS, X, Y, fitted
 
 LEARNERS = ["mixture", "rff_ridge", "rff_irls", RFFNewton(min_hessian=0.1)]
 ODD = [3, "text", (), (np.ones((4, 2)), 1.0), np.ones(0), np.ones(99), np.float64(1.0), {}, FeatureGains(0)]
