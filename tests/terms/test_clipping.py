@@ -155,15 +155,6 @@ def test_a_pipeline_is_held_as_in_python(data):
     np.testing.assert_allclose(model.predict(Z + 1e3), model.predict(within(X, Z) + 1e3), rtol=0, atol=1e-9)
 
 
-def test_model_files_keep_it(tmp_path, data):
-    X, y, Z = data
-    model = RFFBoostRegressor(random_state=0).fit(X, y)
-    model.save_model(tmp_path / "held.rffboost")
-    np.testing.assert_array_equal(
-        RFFBoostRegressor.load_model(tmp_path / "held.rffboost").predict(Z), model.predict(Z)
-    )
-
-
 def test_slopes_end_with_the_range():
     rng = np.random.default_rng(0)
     term = replace(cosines(rng, 2), clipping=EXTENT)
@@ -227,13 +218,6 @@ def test_cosines_in_the_loop_of_xgboost(kind, constant, data):
     booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(X, y), 10, obj=hybrid)
     model = hybrid.bind(booster)
     assert np.allclose(model.predict(Z), model.predict(within(X, Z)), rtol=0, atol=1e-6) == constant
-
-
-def test_cosines_in_the_loop_of_xgboost_refuse_anything_else():
-    from rffboost_ext.interop import xgboost as rxgb
-
-    with pytest.raises(ValueError, match="extrapolation must be 'constant' or 'continue'"):
-        rxgb.CosineObjective("squared_error", extrapolation="linear")
 
 
 @pytest.mark.parametrize("given", ["linear", None, True])

@@ -67,13 +67,6 @@ def test_the_estimators_drop_the_axis_of_a_single_output():
     np.testing.assert_array_equal(several.gradient(X), several.ensemble_.gradient(X))
 
 
-def test_trees_count_as_flat():
-    X, y = make_data(PAIRS[0][0])
-    model = RFFBoostClassifier(learner="tree", n_estimators=5).fit(X, y)
-    assert not model.gradient(X).any()
-    assert "flat" in RFFBoostClassifier.gradient.__doc__
-
-
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("rows", [0, 1, 2 * CHUNK_ENTRIES // 3 + 1])
 def test_blocks_of_rows_join(outputs, rows):
