@@ -14,7 +14,6 @@ KINDS = (Cosines, LinearTrees, Mapped, SymmetricTrees, Trees)
 """The kinds of terms of this package."""
 
 __all__ = [
-    "KINDS",
     "ClipAndLog",
     "Cosines",
     "FeatureMap",
