@@ -198,7 +198,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
             self._forget(("n_features_in_", "feature_names_in_"))
             self.__dict__.update(self.encoder_.columns)
-        group = encode_groups(type(self).__name__, groups, *given)
+        group = None if groups is None else encode_groups(type(self).__name__, groups, *given)
         return Dataset(X, *targets.fit_transform(y, weight), group)
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:

@@ -18,12 +18,11 @@ from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import label_array
 from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble
-from ..utils.migration import explain_unknown
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .parameters import parameters_of
+from .parameters import explain_unknown, parameters_of
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):

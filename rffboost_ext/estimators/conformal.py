@@ -25,7 +25,6 @@ from ..preprocessing.tables import (
     replace_missing,
     require_arrays,
 )
-from ..utils.migration import explain_unknown
 from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -40,6 +39,7 @@ from .calibration import (
     rounding_tolerance,
     split_rows,
 )
+from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
 

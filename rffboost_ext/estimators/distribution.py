@@ -8,11 +8,10 @@ from typing import Any
 from ..boosting.callbacks import Callback
 from ..core import Learner, Step
 from ..losses.distributions import DISTRIBUTIONS, Distribution
-from ..utils.migration import explain_unknown
 from ..utils.registry import resolve_names
 from ..utils.typing import Array
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .parameters import parameters_of
+from .parameters import explain_unknown, parameters_of
 from .regressor import RFFBoostRegressor
 
 OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from sklearn.base import BaseEstimator
 
@@ -12,7 +14,7 @@ from ..boosting.metrics import EvalMetricCheck
 from ..boosting.steps import RATE
 from ..core import Learner, Loss, Step
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..utils.migration import explain_unknown
+from ..utils.migration import advice
 from ..utils.param_validation import (
     BOOL,
     EXTRAPOLATION,
@@ -29,8 +31,27 @@ from ..utils.param_validation import (
 from .composition import resolve_nested
 
 P = TypeVar("P", bound="BoosterParameters")
+Q = ParamSpec("Q")
+M = TypeVar("M")
 
 AUTO = OneOf(("auto",))
+
+
+def explain_unknown(init: Callable[Concatenate[M, Q], None]) -> Callable[Concatenate[M, Q], None]:
+    """An ``__init__`` whose errors for unknown parameters say what to write instead.
+
+    ``inspect.signature`` shows the signature of the ``__init__`` itself.
+    """
+    known = list(inspect.signature(init).parameters)[1:]
+
+    @wraps(init)
+    def checked(owner: M, *args: Q.args, **params: Q.kwargs) -> None:
+        if unknown := params.keys() - known:
+            listed = "; ".join(f"{name!r}{advice(name, known)}" for name in params if name in unknown)
+            raise TypeError(f"{type(owner).__name__}: unknown parameters: {listed}; see docs/migration.md")
+        init(owner, *args, **params)
+
+    return checked
 
 
 def parameters_of(scope: Mapping[str, Any]) -> dict[str, Any]:

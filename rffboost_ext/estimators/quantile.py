@@ -15,10 +15,10 @@ from .._signals import atomic_fit
 from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
-from ..utils.migration import explain_unknown
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
+from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
 

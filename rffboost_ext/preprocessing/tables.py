@@ -265,6 +265,8 @@ def is_convertible(values: Any) -> bool:
 
 def target_array(y: Any, name: str = "y") -> Array:
     """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
+    if type(y) is np.ndarray and not y.dtype.names:
+        return y
     require_arrays(**{name: y})
     y = read_table(y, name)
     if is_table(y):

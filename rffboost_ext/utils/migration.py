@@ -6,13 +6,8 @@ The table is that of ``docs/migration.md``. It also explains unknown parameters 
 from __future__ import annotations
 
 import difflib
-import inspect
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-M = TypeVar("M")
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
@@ -85,23 +80,6 @@ TABLE = {
     ],
 }
 # fmt: on
-
-
-def explain_unknown(init: Callable[Concatenate[M, P], None]) -> Callable[Concatenate[M, P], None]:
-    """An ``__init__`` whose errors for unknown parameters say what to write instead.
-
-    ``inspect.signature`` shows the signature of the ``__init__`` itself.
-    """
-    known = list(inspect.signature(init).parameters)[1:]
-
-    @wraps(init)
-    def checked(owner: M, *args: P.args, **params: P.kwargs) -> None:
-        if unknown := params.keys() - known:
-            listed = "; ".join(f"{name!r}{advice(name, known)}" for name in params if name in unknown)
-            raise TypeError(f"{type(owner).__name__}: unknown parameters: {listed}; see docs/migration.md")
-        init(owner, *args, **params)
-
-    return checked
 
 
 def advice(name: str, known: Sequence[Any]) -> str:
