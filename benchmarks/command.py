@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rffboost_ext.experiments.datasets import check_names
+from rffboost_ext.experiments.datasets import check_choices
 from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.records import Record, Records, as_frame
 from rffboost_ext.experiments.report import report
@@ -92,15 +92,14 @@ class Benchmark:
         try:
             selection = self.selection(given)
             study, file = self.study(selection), Records(given.out, self.study(selection).columns)
-            file.repair()
             file.read()
         except ValueError as error:
             parser.error(str(error))
-        run = study.resume(file, given.jobs)
-        print(self.text(run.records.values(), selection))
-        for line in failure_lines(run.failures):
+        records, failures = study.resume(file, given.jobs)
+        print(self.text(records.values(), selection))
+        for line in failure_lines(failures):
             print(f"failed: {line}", file=sys.stderr)
-        return 1 if run.failures else 0
+        return 1 if failures else 0
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """The options that all studies have."""
@@ -117,8 +116,8 @@ class Benchmark:
 
     def selection(self, given: argparse.Namespace) -> Selection:
         """What is measured; data sets that are not available are named and left out."""
-        check_names("data set", given.datasets or (), self.datasets)
-        check_names("system", given.systems or (), self.systems)
+        check_choices("data set", given.datasets or (), self.datasets)
+        check_choices("system", given.systems or (), self.systems)
         if not given.out.absolute().parent.is_dir():
             raise ValueError(f"--out: there is no folder {str(given.out.absolute().parent)!r}")
         folder = data_folder(given.data_dir)

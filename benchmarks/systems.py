@@ -11,7 +11,7 @@ import numpy as np
 
 from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
 from rffboost_ext.experiments.compare.systems import SYSTEMS as COMPARED
-from rffboost_ext.experiments.study import digest
+from rffboost_ext.experiments.study import settings_digest
 
 ALL_TASKS = ("binary", "multiclass", "regression")
 Grid = list[dict[str, list[Any]]]
@@ -41,9 +41,9 @@ class DefaultSystem:
     tasks: tuple[str, ...] = ALL_TASKS
 
     def config(self, task: str, tune: bool) -> str:
-        """Version, and a digest of hyperparameters and grid."""
+        """Version, and a settings_digest of hyperparameters and grid."""
         searched = [self.grid(EXAMPLE), SCORING[task]] if tune else []
-        return digest(plain_params(self.build(task)), searched, package=self.package)
+        return settings_digest(plain_params(self.build(task)), searched, package=self.package)
 
 
 @cache

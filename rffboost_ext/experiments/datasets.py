@@ -146,7 +146,15 @@ def choices_text(what: str, name: str, choices: Sequence[str]) -> str:
     return f"{what}.{hint} Choices: {', '.join(choices)}"
 
 
-def check_names(kind: str, given: Sequence[str], choices: Sequence[str]) -> None:
+def comma_separated(text: str) -> list[str]:
+    """The names in a text, at least one."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"at least one name is needed, separated by commas, got {text!r}")
+    return names
+
+
+def check_choices(kind: str, given: Sequence[str], choices: Sequence[str]) -> None:
     """Raise a ValueError that lists the choices unless all given names are among them, none of them twice."""
     for name in given:
         if name not in choices:

@@ -97,7 +97,7 @@ class Study:
     columns: tuple[str, ...]
     n_splits: int = 1
     points: tuple[float, ...] = (0.0,)
-    config: Callable[[str, str], str] = lambda system, dataset: digest()
+    config: Callable[[str, str], str] = lambda system, dataset: settings_digest()
     order: Order = every_task
     applies: Callable[[str, str], bool] = lambda dataset, system: True
 
@@ -148,8 +148,15 @@ class Study:
                 finished(task, result)
         return failures
 
-    def resume(self, file: Records, jobs: int = 1, known: Mapping[Key, Record] | None = None) -> Run:
-        """Measure what a file, and further known records, lack; append it as it arrives, under a progress bar."""
+    def resume(
+        self, file: Records, jobs: int = 1, known: Mapping[Key, Record] | None = None
+    ) -> tuple[dict[Key, Record], list[Failure]]:
+        """Measure what a file, and further known records, lack; append it as it arrives, under a progress bar.
+
+        An incomplete last line of the file, which an interrupted run leaves, is removed. Returns all records by
+        key, and the failures.
+        """
+        file.repair()
         records = dict(known or {}) | file.read()
         with progress_bar() as bar:
 
@@ -159,19 +166,11 @@ class Study:
                 bar.finish(task, result)
 
             failures = self.run(records, jobs, bar.add, finished)
-        return Run(records, failures)
+        return records, failures
 
     def _call(self, task: Task) -> Callable[[], tuple[Task, list[Record] | Failure]]:
         parts = self.data[task.dataset], self.systems[task.system], self.splits, self.measures
         return partial(attempt, task, self.config(task.system, task.dataset), *parts)
-
-
-@dataclass(frozen=True)
-class Run:
-    """The records of a run by key, earlier ones included, and its failures."""
-
-    records: dict[Key, Record]
-    failures: list[Failure]
 
 
 def attempt(
@@ -203,7 +202,7 @@ def parallel(calls: Sequence[Callable[[], Any]], jobs: int) -> Iterator[Any]:
     return results
 
 
-def digest(*settings: object, package: str = "rffboost-ext") -> str:
+def settings_digest(*settings: object, package: str = "rffboost-ext") -> str:
     """The version of a package, and a digest of the `repr` of settings."""
     made = f"{package} {version(package)}"
     return f"{made} {zlib.crc32(repr(settings).encode()):08x}" if settings else made
@@ -217,7 +216,7 @@ def failure_lines(failures: Iterable[Failure]) -> list[str]:
     return [str(same[0]) + f" ({len(same) - 1} more like it)" * (len(same) > 1) for same in groups.values()]
 
 
-class ProgressBar:
+class StudyProgress:
     """Finished tasks, elapsed and remaining time on a rich display; with `lines`, each result as well."""
 
     def __init__(self, display: Any, lines: bool) -> None:
@@ -240,11 +239,11 @@ class ProgressBar:
 
 
 @contextmanager
-def progress_bar(lines: bool = True) -> Iterator[ProgressBar]:
+def progress_bar(lines: bool = True) -> Iterator[StudyProgress]:
     """A bar on standard error, with a line for each task on request."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True, soft_wrap=True)) as display:
-        yield ProgressBar(display, lines)
+        yield StudyProgress(display, lines)

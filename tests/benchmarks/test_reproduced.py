@@ -27,12 +27,12 @@ ENVIRONMENT = "Python 3, numpy 2; a processor, 2 cores; one thread per fit, proc
 
 @targets
 def test_rows_are_of_the_target(name):
-    frame, plan = ROWS[name], TARGETS[name].full
+    frame, scope = ROWS[name], TARGETS[name].full
     assert list(frame.columns) == reproduced.COLUMNS
-    assert set(frame["dataset"]) <= set(plan.datasets)
-    assert set(frame["system"]) <= set(plan.systems)
+    assert set(frame["dataset"]) <= set(scope.datasets)
+    assert set(frame["system"]) <= set(scope.systems)
     for system, x in frame[["system", "x"]].drop_duplicates().to_numpy():
-        assert x in TARGETS[name].points(plan, system)
+        assert x in TARGETS[name].points(scope, system)
     assert not frame.duplicated(KEY).any()
     assert np.isfinite(frame[["score", "seconds"]]).all(axis=None)
     assert (frame["score"] >= 0.0).all()

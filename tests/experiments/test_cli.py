@@ -95,7 +95,7 @@ MISTAKES = {
     "compare toy.csv --target trget": ["'trget'", "target"],
     "compare wine wine": ["'wine'", "more than once"],
     "compare wine --systems gbrf2": ["'gbrf2'", "gbrff2", "xgboost_logistic"],
-    "compare wine --systems ,": ["system"],
+    "compare wine --systems ,": ["at least one name"],
     "compare wine --systems tree,tree": ["'tree'", "more than once"],
     "compare wine --rounds 0": ["rounds", "0", ">= 1"],
     "compare wine --rounds many": ["--rounds", "valid int"],

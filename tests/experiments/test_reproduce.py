@@ -17,31 +17,31 @@ from rffboost_ext import cli
 from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
-from rffboost_ext.experiments.reproduce.target import COLUMNS, Plan, values
+from rffboost_ext.experiments.reproduce.target import COLUMNS, Scope, values
 
 from .reproduce_cases import row
 
 TINY = {
-    "ecml2020-table2": Plan(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),
-    "ecml2020-figure1": Plan(("moons",), ("GBRFF1",), 1, (1, 3)),
-    "ecml2020-figure2": Plan(("wine",), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 4)),
-    "ecml2020-figure3": Plan(("wine",), ("K=20", "K=10", "K=5", "K=1"), 1, (20, 40)),
-    "ecml2020-figure4": Plan(("make_classification",), ("PBRFF", "GBRFF1", "LGBM"), 1, (150.0, 225.0), 5),
-    "ecml2020-figure5": Plan(("swiss", "board"), ("LGBM", "GBRFF2"), 1, (50.0, 60.0), 5),
-    "workshop2019-table2": Plan(("wine",), TARGETS["workshop2019-table2"].full.systems, 1, (2,)),
-    "workshop2019-figure1": Plan(("wine",), ("random", "learned"), 1, (1, 3)),
-    "workshop2019-figure2": Plan(("wine",), ("PBRFF", "GBRFF"), 1, (1, 3)),
-    "letarte2019-table1": Plan(("breast",), TARGETS["letarte2019-table1"].full.systems, 1, (0.05,)),
-    "letarte2019-figure1": Plan(("breast",), TARGETS["letarte2019-figure1"].full.systems, 1, (0.02, 0.04)),
+    "ecml2020-table2": Scope(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),
+    "ecml2020-figure1": Scope(("moons",), ("GBRFF1",), 1, (1, 3)),
+    "ecml2020-figure2": Scope(("wine",), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 4)),
+    "ecml2020-figure3": Scope(("wine",), ("K=20", "K=10", "K=5", "K=1"), 1, (20, 40)),
+    "ecml2020-figure4": Scope(("make_classification",), ("PBRFF", "GBRFF1", "LGBM"), 1, (150.0, 225.0), 5),
+    "ecml2020-figure5": Scope(("swiss", "board"), ("LGBM", "GBRFF2"), 1, (50.0, 60.0), 5),
+    "workshop2019-table2": Scope(("wine",), TARGETS["workshop2019-table2"].full.systems, 1, (2,)),
+    "workshop2019-figure1": Scope(("wine",), ("random", "learned"), 1, (1, 3)),
+    "workshop2019-figure2": Scope(("wine",), ("PBRFF", "GBRFF"), 1, (1, 3)),
+    "letarte2019-table1": Scope(("breast",), TARGETS["letarte2019-table1"].full.systems, 1, (0.05,)),
+    "letarte2019-figure1": Scope(("breast",), TARGETS["letarte2019-figure1"].full.systems, 1, (0.02, 0.04)),
     "letarte2019-figure2": TARGETS["letarte2019-figure2"].full,
-    "letarte2019-figure3": Plan(("breast",), TARGETS["letarte2019-figure3"].full.systems, 1, (1.0, 4.0)),
+    "letarte2019-figure3": Scope(("breast",), TARGETS["letarte2019-figure3"].full.systems, 1, (1.0, 4.0)),
 }
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
-    for name, plan in TINY.items():
-        monkeypatch.setattr(type(TARGETS[name]), "sample", plan)
+    for name, scope in TINY.items():
+        monkeypatch.setattr(type(TARGETS[name]), "sample", scope)
 
 
 def run(name: str, out: Path, **options) -> str:
@@ -60,8 +60,8 @@ def test_every_target_has_a_tiny_plan():
 @pytest.mark.parametrize("name", TARGETS)
 def test_names_can_be_given_in_a_list(name: str) -> None:
     """On the command line names are separated by commas."""
-    plan = TARGETS[name].full
-    assert not [name for name in (*plan.systems, *plan.datasets) if "," in name]
+    scope = TARGETS[name].full
+    assert not [name for name in (*scope.systems, *scope.datasets) if "," in name]
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -72,9 +72,9 @@ def test_target_from_end_to_end_and_again(name, tmp_path, monkeypatch, capsys):
     journal, page, picture, values = (
         tmp_path / "out" / f"{name}-quick{end}" for end in (".csv", ".md", ".png", "-values.csv")
     )
-    plan, rows = TINY[name], Records(journal, COLUMNS).read().values()
-    assert {r.dataset for r in rows} == set(plan.datasets)
-    assert {r.system for r in rows} == set(plan.systems)
+    scope, rows = TINY[name], Records(journal, COLUMNS).read().values()
+    assert {r.dataset for r in rows} == set(scope.datasets)
+    assert {r.system for r in rows} == set(scope.systems)
     assert all(np.isfinite(r["score"]) for r in rows)
     assert page.read_text() in captured.out
     assert TARGETS[name].title in page.read_text()
@@ -92,11 +92,11 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     run(name, tmp_path / "whole")
     measure, calls = target.measure, []
 
-    def interrupted(self, plan, system, parts, task):
+    def interrupted(self, scope, system, parts, task):
         calls.append(task.system)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return measure(self, plan, system, parts, task)
+        return measure(self, scope, system, parts, task)
 
     monkeypatch.setattr(target, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -123,10 +123,10 @@ def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys)
     target = type(TARGETS["ecml2020-figure4"])
     measure = target.measure
 
-    def measured(self, plan, system, parts, task):
+    def measured(self, scope, system, parts, task):
         if task.system == "LGBM":
             raise RuntimeError("no luck")
-        return measure(self, plan, system, parts, task)
+        return measure(self, scope, system, parts, task)
 
     monkeypatch.setattr(target, "measure", measured)
     assert cli.main(["reproduce", "ecml2020-figure4", "--quick", "--out", str(tmp_path)]) == 1
@@ -152,7 +152,7 @@ def test_a_slow_system_is_stopped_after_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(
         type(target),
         "measure",
-        lambda self, plan, system, parts, task: [values(seconds[task.system], 1.0, (10, 10, 20))],
+        lambda self, scope, system, parts, task: [values(seconds[task.system], 1.0, (10, 10, 20))],
     )
     run(target.name, tmp_path, time_limit=1.0)
     found = {(r.system, r.x) for r in Records(tmp_path / f"{target.name}-quick.csv", COLUMNS).read().values()}
@@ -173,7 +173,7 @@ def test_the_svm_of_one_target_serves_the_others(tmp_path, monkeypatch):
 
 def test_figure_and_table_of_the_workshop_share_rows(tmp_path, monkeypatch):
     target = type(TARGETS["workshop2019-figure2"])
-    monkeypatch.setattr(target, "sample", Plan(("wine",), target.pair, 1, (1, 2)))
+    monkeypatch.setattr(target, "sample", Scope(("wine",), target.pair, 1, (1, 2)))
     run("workshop2019-figure2", tmp_path)
     monkeypatch.setattr(type(TARGETS["workshop2019-table2"]), "measure", lambda *_: pytest.fail("measured again"))
     page = run("workshop2019-table2", tmp_path, systems=["PBRFF", "GBRFF"])
@@ -196,10 +196,10 @@ def test_some_points_at_a_time_are_all_of_them_in_the_end(tmp_path):
 @pytest.mark.parametrize("name", ["ecml2020-table2", "ecml2020-figure4", "letarte2019-figure1"])
 def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
     """Of invented rows; where an SVM is tuned first, of that one too."""
-    target, plan = TARGETS[name], TINY[name]
+    target, scope = TARGETS[name], TINY[name]
     monkeypatch.setattr(type(target), "measure", lambda *given: [invented(given[-1])] * len(given[-1].points))
-    for index, system in enumerate(plan.systems):
-        page = run(name, tmp_path / str(index), systems=[s for s in plan.systems if s in (system, "SVM_RBF")])
+    for index, system in enumerate(scope.systems):
+        page = run(name, tmp_path / str(index), systems=[s for s in scope.systems if s in (system, "SVM_RBF")])
         assert page.startswith(f"# {target.title}")
 
 
@@ -246,7 +246,7 @@ def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
             "time_limit is for targets that measure times, ecml2020",
         ),
         (["ecml2020-table2", "--datasets", ""], "--datasets must not be empty"),
-        (["ecml2020-table2", "--systems", " , "], "must have at least one, got ' , '"),
+        (["ecml2020-table2", "--systems", " , "], "at least one name is needed, separated by commas, got ' , '"),
         (["ecml2020-figure2", "--points", "1,6"], "unknown point '6'. Choices: 1, 2, 3, 4, 5, 7"),
         (["ecml2020-figure2", "--points", "1,1"], "point '1' is given more than once"),
         (["ecml2020-figure2", "--points", "few"], "--points must be numbers"),

@@ -12,11 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from rffboost_ext.baselines import greedy_pbrff, pbrff
 from rffboost_ext.experiments.reproduce.comparison import published
 from rffboost_ext.experiments.reproduce.grid_search import (
-    Landmarked,
-    Mapped,
-    Redrawn,
-    Resampled,
-    Staged,
+    LandmarkPath,
+    MappedPath,
+    RedrawnPath,
+    ResampledPath,
+    StagedPath,
     reduced_grid,
     tempered,
     tune,
@@ -64,7 +64,7 @@ def test_smaller_sizes_are_what_a_fit_of_that_size_gives():
 
 def test_a_map_of_fewer_landmarks_is_its_first_columns():
     parts = CrossValidated(0.3).parts(WINE, 2)
-    path = Mapped(lambda size: pbrff(int(size), random_state=1, standardize=False), lambda d: [{}], 6)
+    path = MappedPath(lambda size: pbrff(int(size), random_state=1, standardize=False), lambda d: [{}], 6)
     model = path.make(6)
     F, F_test = next(iter(path.features(model, parts.train, parts.test[0], [2, 6])))
     whole = model.mapping.fit(*parts.train)
@@ -72,7 +72,7 @@ def test_a_map_of_fewer_landmarks_is_its_first_columns():
     np.testing.assert_array_equal(F_test, whole.transform(parts.test[0])[:, :2])
 
 
-@pytest.mark.parametrize("kind", [Resampled, Redrawn])
+@pytest.mark.parametrize("kind", [ResampledPath, RedrawnPath])
 def test_kernel_learning_at_each_size_is_a_fit_of_that_size(kind):
     parts = CrossValidated(0.3).parts(WINE, 2)
 
@@ -102,13 +102,13 @@ def test_temperatures_that_share_cosines_are_fits_of_their_own(selection):
     candidates = [{"mapping__beta": beta, "C": C} for C in (0.01, 1.0) for beta in betas] + [{"C": 1.0}]
     shared, plain = (
         kind(make, lambda d: [{}], 9).scores(candidates, parts.train, parts.test, [2, 9])
-        for kind in (Landmarked, Mapped)
+        for kind in (LandmarkPath, MappedPath)
     )
     np.testing.assert_array_equal(shared, plain)
 
 
 def test_one_candidate_needs_no_folds():
-    class Refusing(Staged):
+    class Refusing(StagedPath):
         calls = 0
 
         def scores(self, candidates, train, test, sizes):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..datasets import load, resolve_path
+from ..datasets import comma_separated, load, resolve_path
 from ..outputs import check_outputs, write_files
 from ..records import as_csv
 from ..study import progress_bar
@@ -81,7 +81,7 @@ def compare_command(
     files = {option: path for option, path in (("--json", json), ("--csv", csv), ("--plot", plot)) if path}
     chosen = data or DEFAULT_DATA
     check_files(files, [path for name in chosen if (path := resolve_path(name, data_dir)) is not None])
-    names = [name.strip() for name in systems.split(",") if name.strip()]
+    names = comma_separated(systems)
     protocol.validate()
     for name in names:
         SYSTEMS.get(name)

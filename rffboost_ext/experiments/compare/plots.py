@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,12 @@ import numpy as np
 
 from ...inspection.plot_style import distinct_labels, style_axes
 from ...utils.typing import Array
+from ..figures import as_bytes, new_figure, set_log_scale, style
 from ..records import Record, as_frame
 from ..summary import Summary
 from .protocol import Protocol
 from .report import counted
 
-# Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
-MARKERS = "osD^vPX*<>"
 # The axis ends this many percent below the best, or three times the distance of the worst final accuracy: the
 # first rounds of a slow learner would compress the rest.
 SHOWN = 8.0
@@ -36,12 +33,10 @@ def check_format(path: Path) -> None:
 
 def draw(records: Sequence[Record], protocol: Protocol, format: str = "png") -> bytes:
     """The figure as a file of that format; the records must have curves."""
-    from matplotlib.figure import Figure
-
     summary = Summary(as_frame(records), "accuracy")
     mean, deviation = 100 * summary.mean, 100 * summary.std
     row = 0.11 * len(mean.columns) + 0.12
-    figure = Figure(figsize=(11, max(4.6, 1.5 + row * len(mean))), layout="constrained", dpi=150)
+    figure = new_figure(11, max(4.6, 1.5 + row * len(mean)))
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
     draw_sets(left, mean, deviation, protocol)
     draw_rounds(right, mean_curves(records), len(mean))
@@ -51,9 +46,7 @@ def draw(records: Sequence[Record], protocol: Protocol, format: str = "png") -> 
         right.set_anchor("N")
     handles, names = left.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), frameon=False)
-    buffer = BytesIO()
-    figure.savefig(buffer, format=format)
-    return buffer.getvalue()
+    return as_bytes(figure, format)
 
 
 def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
@@ -61,10 +54,8 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
     rows = np.arange(len(mean))
     offsets = np.linspace(-0.36, 0.36, len(mean.columns)) if len(mean.columns) > 1 else [0.0]
     for i, name in enumerate(mean.columns):
-        style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "label": name}
-        axes.errorbar(
-            mean[name], rows + offsets[i], xerr=deviation[name], linestyle="", elinewidth=1.2, ms=5, **style
-        )
+        options = {"linestyle": "", "elinewidth": 1.2, "ms": 5, "label": name} | style(i)
+        axes.errorbar(mean[name], rows + offsets[i], xerr=deviation[name], **options)
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0)
     axes.set_yticks(rows, distinct_labels(mean.index))
@@ -79,22 +70,21 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
 
 def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     """A line per system: accuracy after each round, averaged over the data sets."""
-    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
-
     for i, (name, curve) in enumerate(curves.items()):
         # Later lines are thinner, so that equal ones remain visible.
         width = 2.6 - 1.6 * i / max(1, len(curves) - 1)
-        style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "linewidth": width, "ms": 5}
-        marks = marked_rounds(len(curve), i / len(curves))
-        axes.plot(np.arange(1, len(curve) + 1), 100 * curve, label=name, markevery=marks, **style)
+        options = {
+            "linewidth": width,
+            "ms": 5,
+            "label": name,
+            "markevery": marked_rounds(len(curve), i / len(curves)),
+        }
+        axes.plot(np.arange(1, len(curve) + 1), 100 * curve, **options | style(i))
     rounds = max(map(len, curves.values()))
-    axes.set_xscale("log")
+    set_log_scale(axes)
     axes.set_xlim(1, max(2, rounds))
-    axes.xaxis.set_major_locator(
-        LogLocator(subs=(1, 2, 5)) if rounds >= 10 else FixedLocator(range(1, rounds + 1))
-    )
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    if rounds < 10:
+        axes.set_xticks(range(1, rounds + 1))
     axes.set_ylim(*accuracy_range(curves))
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.set_xlabel("boosting rounds")
@@ -132,8 +122,3 @@ def mean_curves(records: Sequence[Record]) -> dict[str, Array]:
         system: np.mean([np.mean(curves, axis=0) for curves in by_set.values()], axis=0)
         for system, by_set in cells.items()
     }
-
-
-def colour(index: int) -> str:
-    """The colour of the system of that index."""
-    return COLOURS[index % len(COLOURS)]

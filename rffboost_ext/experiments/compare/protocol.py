@@ -14,7 +14,7 @@ import numpy as np
 
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
-from ..datasets import NamedDataset, check_names
+from ..datasets import NamedDataset, check_choices
 from ..records import Record
 from ..study import Failure, Study, Task
 from .systems import SYSTEMS, System
@@ -221,7 +221,7 @@ def comparison(
     for kind, given, choices in (("data set", names, names), ("system", list(systems), SYSTEMS.names())):
         if not given:
             raise ValueError(f"compare: at least one {kind} is needed, got none")
-        check_names(kind, given, choices)
+        check_choices(kind, given, choices)
     found = {name: create_system(name) for name in systems}
     for dataset in datasets:
         protocol.check_size(dataset)

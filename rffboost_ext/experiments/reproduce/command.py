@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
+
+from ..datasets import comma_separated
 
 Name = Annotated[str, Argument(metavar="TARGET", help="The table or figure; 'list' lists them all.")]
 Out = Annotated[
@@ -17,14 +18,13 @@ Splits = Annotated[
     int | None, Option(help="Random splits, or draws of generated data.", show_default="the paper's")
 ]
 Datasets = Annotated[
-    list[str] | None,
-    Option(metavar="NAMES", help="Data sets, separated by commas.", show_default="the paper's"),
+    str | None, Option(metavar="NAMES", help="Data sets, separated by commas.", show_default="the paper's")
 ]
 Systems = Annotated[
-    list[str] | None, Option(metavar="NAMES", help="Systems, separated by commas.", show_default="the paper's")
+    str | None, Option(metavar="NAMES", help="Systems, separated by commas.", show_default="the paper's")
 ]
 Points = Annotated[
-    list[str] | None,
+    str | None,
     Option(
         metavar="NUMBERS",
         help="Positions along the horizontal axis, separated by commas.",
@@ -61,7 +61,7 @@ def reproduce_command(
     TARGET.png and TARGET-values.csv show all values so far. Data come from CSV files in --data-dir, from
     scikit-learn or from OpenML; sets that are not available are listed and skipped.
     """
-    from ..datasets import check_names
+    from ..datasets import check_choices
     from ..study import failure_lines
     from . import TARGETS
     from .request import Request, reproduce
@@ -70,10 +70,11 @@ def reproduce_command(
         typer.echo("\n".join(f"{name:24}{known.title}" for name, known in TARGETS.items()))
         return 0
     if out is None:
-        check_names("target", [target], [*TARGETS])
+        check_choices("target", [target], [*TARGETS])
         raise ValueError("Missing option '--out': the folder of the results.")
-    choice = split_names(datasets), split_names(systems)
-    request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, split_numbers(points))
+    numbers = None if points is None else numbers_of(points)
+    names, among = (None if text is None else comma_separated(text) for text in (datasets, systems))
+    request = Request(target, out, splits, names, among, data_dir, jobs, quick, time_limit, numbers)
     page, failures = reproduce(request, lambda text: typer.echo(text, err=True))
     typer.echo(page)
     for line in failure_lines(failures):
@@ -81,20 +82,9 @@ def reproduce_command(
     return 1 if failures else 0
 
 
-def split_names(values: Sequence[str] | None) -> list[str] | None:
-    """Names from options that may hold several, separated by commas."""
-    if not values:
-        return None
-    found = [name.strip() for value in values for name in value.split(",") if name.strip()]
-    if not found:
-        raise ValueError(f"an option with several values must have at least one, got {values[0]!r}")
-    return found
-
-
-def split_numbers(values: Sequence[str] | None) -> list[float] | None:
-    """Numbers from options that may hold several, separated by commas."""
-    texts = split_names(values)
+def numbers_of(text: str) -> list[float]:
+    """Numbers that are separated by commas."""
     try:
-        return None if texts is None else [float(text) for text in texts]
+        return [float(number) for number in comma_separated(text)]
     except ValueError as error:
-        raise ValueError(f"--points must be numbers separated by commas, got {','.join(texts or ())!r}") from error
+        raise ValueError(f"--points must be numbers separated by commas, got {text!r}") from error

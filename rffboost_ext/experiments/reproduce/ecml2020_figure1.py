@@ -12,11 +12,12 @@ import numpy as np
 from ...losses.binary import signed_labels
 from ...terms import Cosines
 from ...utils.typing import Array
+from ..figures import new_figure
 from ..report import markdown
 from ..study import Task
-from .figures import draw_boundary, draw_points, new_figure, plane
+from .figures import draw_boundary, draw_points, plane
 from .papers import preset
-from .target import Plan, Target, values
+from .target import Scope, Target, values
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -38,14 +39,14 @@ class EcmlFigure1(Target):
         "omega changes nothing: a landmark is a phase. Below, the boundary after that round. The paper shows a "
         "drawing of its own draws, without values."
     )
-    full = Plan(("moons",), ("GBRFF1",), 1, (1, 5, 10, 100))
-    sample = Plan(("moons",), ("GBRFF1",), 1, (1, 5, 10))
+    full = Scope(("moons",), ("GBRFF1",), 1, (1, 5, 10, 100))
+    sample = Scope(("moons",), ("GBRFF1",), 1, (1, 5, 10))
     downloads = False
 
-    def settings(self, plan: Plan, system: str) -> object:
+    def settings(self, scope: Scope, system: str) -> object:
         return ROWS, SEED
 
-    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
+    def measure(self, scope: Scope, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         start = perf_counter()
         fitted = MoonsFit.of(int(max(task.points)))
         X, y = fitted.test
@@ -53,14 +54,14 @@ class EcmlFigure1(Target):
         seconds = (perf_counter() - start) / len(task.points)
         return [values(right[int(x) - 1], seconds, (ROWS, TEST_ROWS, X.shape[1])) for x in task.points]
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        fitted = MoonsFit.of(int(max(plan.points)))
+    def lines(self, frame: Any, scope: Scope) -> Any:
+        fitted = MoonsFit.of(int(max(scope.points)))
         columns = [fitted.facts(int(t)) for t in frame["x"]]
         table = frame[["x", "score"]].rename(columns={"x": "round", "score": "test_accuracy"})
         return table.assign(**{name: [facts[name] for facts in columns] for name in columns[0]})
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        table = self.lines(frame, plan)
+    def tables(self, frame: Any, scope: Scope) -> str:
+        table = self.lines(frame, scope)
         header = [
             "round",
             "test accuracy (%)",
@@ -71,8 +72,8 @@ class EcmlFigure1(Target):
         ]
         return markdown(header, [[f"{value:.6g}" for value in line] for line in table.to_numpy()])
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        fitted = MoonsFit.of(int(max(plan.points)))
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        fitted = MoonsFit.of(int(max(scope.points)))
         rounds = [int(x) for x in sorted(frame["x"])]
         figure = new_figure(3.0 * len(rounds), 5.6)
         panels = figure.subplots(2, len(rounds), squeeze=False)

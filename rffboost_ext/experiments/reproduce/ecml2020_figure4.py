@@ -7,14 +7,15 @@ from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from ..figures import new_figure
 from ..records import Key, Record
 from ..study import Study, Task
 from .comparison import curves
 from .ecml2020_tuned import EcmlTable2
-from .figures import draw_curves, new_figure
+from .figures import draw_curves
 from .markdown import curve_table
 from .papers import ECML_2020
-from .target import Plan, Target, values
+from .target import Scope, Target, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,70 +38,70 @@ class EcmlFigure4(Target):
         "is stopped; the paper's limit is 1,000 s. The paper gives its values as a drawing only, from another "
         "machine and another language."
     )
-    full = Plan((DATA,), EcmlTable2.systems, 1, SIZES)
-    sample = Plan((DATA,), EcmlTable2.systems, 1, full.points[:12], 100, time_limit=1.0)
+    full = Scope((DATA,), EcmlTable2.systems, 1, SIZES)
+    sample = Scope((DATA,), EcmlTable2.systems, 1, full.points[:12], 100, time_limit=1.0)
     slow = EcmlTable2.slow
     serial = True
     downloads = False
 
-    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
         """The next number of rows of each system that has not exceeded the limit."""
         return [
             Task(DATA, system, split, (n,))
             for split in range(1, study.n_splits + 1)
             for system in study.systems
-            for n in self.next_size(plan, study, known, system, split)
+            for n in self.next_size(scope, study, known, system, split)
         ]
 
     def next_size(
-        self, plan: Plan, study: Study, known: Mapping[Key, Record], system: str, split: int
+        self, scope: Scope, study: Study, known: Mapping[Key, Record], system: str, split: int
     ) -> tuple[float, ...]:
         """The first number of rows that has not been measured, if any is needed."""
         for n in study.points:
             record = known.get((DATA, system, split, n))
             if record is None or not study.is_current(record):
                 return (n,)
-            if record["score"] > plan.time_limit:
+            if record["score"] > scope.time_limit:
                 return ()
         return ()
 
-    def settings(self, plan: Plan, system: str) -> object:
-        return plan.size, system
+    def settings(self, scope: Scope, system: str) -> object:
+        return scope.size, system
 
-    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
+    def measure(self, scope: Scope, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         from sklearn.datasets import make_classification
 
         n = int(task.points[0])
         X, y = make_classification(n, random_state=1)
         # Warm up imports and compilation.
         model_of(task.system, 2).fit(X[:SMALLEST], y[:SMALLEST]).predict(X[:1])
-        model = model_of(task.system, plan.size)
+        model = model_of(task.system, scope.size)
         start = perf_counter()
         model.fit(X, y).predict(X)
         seconds = perf_counter() - start
         return [values(seconds, seconds, (n, n, X.shape[1]))]
 
-    def curves(self, frame: Any, plan: Plan) -> Any:
+    def curves(self, frame: Any, scope: Scope) -> Any:
         """Seconds by n and system."""
-        return curves(frame, plan.systems)
+        return curves(frame, scope.systems)
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         means = frame.groupby(["system", "x"], sort=False)["score"].agg(["mean", "count"]).reset_index()
         return means.rename(columns={"x": "n", "mean": "seconds", "count": "repeats"})
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        return f"Seconds; limit {plan.time_limit:g} s.\n\n{curve_table(self.curves(frame, plan), 'n', digits=3)}"
+    def tables(self, frame: Any, scope: Scope) -> str:
+        return f"Seconds; limit {scope.time_limit:g} s.\n\n{curve_table(self.curves(frame, scope), 'n', digits=3)}"
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
+    def draw(self, frame: Any, scope: Scope) -> Figure:
         figure = new_figure(6.4, 4.6)
         axes = figure.subplots()
-        means = self.curves(frame, plan)
+        means = self.curves(frame, scope)
         draw_curves(axes, means, list(means.columns))
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("rows, of 20 features")
         axes.set_ylabel("seconds to fit and predict, one thread")
-        axes.set_title(f"{plan.size} rounds or landmarks; stopped beyond {plan.time_limit:g} s", fontsize=10)
+        axes.set_title(f"{scope.size} rounds or landmarks; stopped beyond {scope.time_limit:g} s", fontsize=10)
         # Beside the axes, since lines may be anywhere in them.
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return figure

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...utils.typing import Array
+from ..figures import new_figure
 from ..records import Key, Record
 from ..study import Study, Task
 from .comparison import along, curves
-from .figures import draw_boundary, draw_curves, new_figure
+from .figures import draw_boundary, draw_curves
 from .grid_search import DataSplit
 from .markdown import curve_table
 from .splits import CrossValidated
-from .target import Plan, TunedTarget
+from .target import Scope, TunedTarget
 from .toys import TOYS
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ class EcmlFigure5(TunedTarget):
     )
     paper = "ecml2020"
     splitter = CrossValidated(0.5, standardized=False)
-    full = Plan(tuple(TOYS), ORDER, 5, tuple(float(n) for n in range(50, 2_001, 50)), size=1_000)
-    sample = Plan(tuple(TOYS), ORDER, 1, (50.0, 200.0, 500.0), size=100)
+    full = Scope(tuple(TOYS), ORDER, 5, tuple(float(n) for n in range(50, 2_001, 50)), size=1_000)
+    sample = Scope(tuple(TOYS), ORDER, 1, (50.0, 200.0, 500.0), size=100)
     downloads = False
 
-    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
         """One task for each number of examples."""
         return [
             Task(dataset, system, split, (n,))
@@ -55,13 +56,13 @@ class EcmlFigure5(TunedTarget):
             for system in study.systems
         ]
 
-    def size(self, plan: Plan, system: str, x: float) -> float:
-        return plan.size
+    def size(self, scope: Scope, system: str, x: float) -> float:
+        return scope.size
 
-    def settings(self, plan: Plan, system: str) -> object:
-        return plan.size, super().settings(plan, system)
+    def settings(self, scope: Scope, system: str) -> object:
+        return scope.size, super().settings(scope, system)
 
-    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
+    def loader(self, scope: Scope, dataset: str) -> Callable[[], Any]:
         return partial(str, dataset)
 
     def parts(self, data: Any, index: int) -> Any:
@@ -72,49 +73,49 @@ class EcmlFigure5(TunedTarget):
         rng = np.random.RandomState(index)
         return self.splitter.of(*TOYS[dataset](int(n), rng), rng)
 
-    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
-        return super().measure(plan, system, parts(task.points[0]), task)
+    def measure(self, scope: Scope, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
+        return super().measure(scope, system, parts(task.points[0]), task)
 
     def curves(self, frame: Any, dataset: str) -> Any:
         """Mean accuracy by training size on one toy, of the sizes that both systems have."""
         return curves(frame[frame["dataset"] == dataset], ORDER).dropna()
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         return along(frame, "n", "draws")
 
-    def tables(self, frame: Any, plan: Plan) -> str:
+    def tables(self, frame: Any, scope: Scope) -> str:
         parts = []
-        for dataset in plan.datasets:
+        for dataset in scope.datasets:
             if dataset in set(frame["dataset"]):
                 means = self.curves(frame, dataset)
                 parts += [f"## {dataset}", curve_table(means, "n").rstrip(), few_line(means)]
         return "\n\n".join(parts)
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        measured = [dataset for dataset in plan.datasets if (frame["dataset"] == dataset).any()]
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        measured = [dataset for dataset in scope.datasets if (frame["dataset"] == dataset).any()]
         figure = new_figure(9.5, 3.1 * len(measured))
         panels = figure.subplots(len(measured), 3, squeeze=False, width_ratios=[1, 1, 1.35])
         for axes, dataset in zip(panels, measured, strict=True):
-            self._draw_row(axes, frame[frame["dataset"] == dataset], dataset, plan)
+            self._draw_row(axes, frame[frame["dataset"] == dataset], dataset, scope)
         panels[-1][2].set_xlabel("examples, half of them for training")
         panels[0][2].legend(frameon=False)
         return figure
 
-    def _draw_row(self, axes: Any, frame: Any, dataset: str, plan: Plan) -> None:
+    def _draw_row(self, axes: Any, frame: Any, dataset: str, scope: Scope) -> None:
         """One toy: both boundaries, and the curves."""
         for panel, system in zip(axes, ORDER, strict=False):
             rows = frame[(frame["system"] == system) & (frame["split"] == 1) & (frame["x"] <= SHOWN_ROWS)]
             if len(rows):
-                self._draw_boundary(panel, rows.loc[rows["x"].idxmax()], plan)
+                self._draw_boundary(panel, rows.loc[rows["x"].idxmax()], scope)
         axes[0].set_ylabel(dataset)
         means = self.curves(frame, dataset)
         draw_curves(axes[2], means, list(means.columns), marker="" if len(means) > 12 else "o")
         axes[2].set_ylabel("test accuracy (%)")
 
-    def _draw_boundary(self, axes: Any, row: Any, plan: Plan) -> None:
+    def _draw_boundary(self, axes: Any, row: Any, scope: Scope) -> None:
         """The boundary of a fit with the hyperparameters that a row was measured with."""
         parts = self.draw_parts(row["dataset"], int(row["split"]), row["x"])
-        model = self.path(plan, row["system"], 0.0).make(plan.size).set_params(**row["chosen"]).fit(*parts.train)
+        model = self.path(scope, row["system"], 0.0).make(scope.size).set_params(**row["chosen"]).fit(*parts.train)
         draw_boundary(axes, lambda X: centred(model, X), *parts.train)
         axes.set_title(f"{row['system']}, n = {row['x']:g}: {row['score']:.1f} %", fontsize=9)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..figures import new_figure, style
 from .comparison import PublishedComparison, complete_sets, published
-from .figures import new_figure
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table, far_lines
 from .papers import ECML_2020
 from .splits import CrossValidated
-from .target import CurveTarget, Plan, TableTarget
+from .target import CurveTarget, Scope, TableTarget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,18 +42,18 @@ class EcmlTable2(TableTarget):
         "splits."
     )
     systems = ("BMKR", "GFC", "PBRFF", "GBRFF1", "LGBM", "GBRFF2")
-    full = Plan(SETS, systems, 20, (100,))
-    sample = Plan(("wine", "wdbc"), systems, 1, (20,))
+    full = Scope(SETS, systems, 20, (100,))
+    sample = Scope(("wine", "wdbc"), systems, 1, (20,))
     slow = {name: published.slow for name, published in ECML_2020.items() if published.slow}
     paper, splitter = "ecml2020", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
     reasons = {("german", "GBRFF2"): GERMAN}
 
-    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
+    def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The rows beside the published values."""
         known = published("ecml2020_table2")
         spread = known[[f"{name}_std" for name in self.systems]].set_axis(self.systems, axis=1)
-        return PublishedComparison(frame, plan.datasets, plan.systems, known, spread)
+        return PublishedComparison(frame, scope.datasets, scope.systems, known, spread)
 
     def remarks(self, comparison: PublishedComparison) -> str:
         return far_lines(comparison, self.reasons)
@@ -70,11 +70,11 @@ class EcmlFigure2(CurveTarget):
     )
     paper, splitter = "ecml2020", SPLITTER
     label, xlabel = "landmarks", "number of landmarks or rounds"
-    full = Plan(SETS, ("PBRFF", "GBRFF1", "GBRFF2"), 20, (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50))
-    sample = Plan(("wine", "wdbc"), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 2, 3, 5, 10, 15, 20, 30, 50))
+    full = Scope(SETS, ("PBRFF", "GBRFF1", "GBRFF2"), 20, (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50))
+    sample = Scope(("wine", "wdbc"), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 2, 3, 5, 10, 15, 20, 30, 50))
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        return super().tables(frame, plan) + "\n" + order_line(self.curves(frame, plan))
+    def tables(self, frame: Any, scope: Scope) -> str:
+        return super().tables(frame, scope) + "\n" + order_line(self.curves(frame, scope))
 
 
 def order_line(means: Any) -> str:
@@ -102,24 +102,24 @@ class EcmlFigure3(CurveTarget):
     paper, splitter = "ecml2020", SPLITTER
     label = "T x K"
     counts = {"K=20": 20, "K=10": 10, "K=5": 5, "K=1": 1}
-    full = Plan(SETS, tuple(counts), 20, (20, 100, 200, 300, 500, 1000))
-    sample = Plan(("wine", "wdbc"), tuple(counts), 1, (20, 100, 200))
+    full = Scope(SETS, tuple(counts), 20, (20, 100, 200, 300, 500, 1000))
+    sample = Scope(("wine", "wdbc"), tuple(counts), 1, (20, 100, 200))
 
-    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
+    def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         # The weight of a single frequency is 1, whatever beta is.
         fixed = {"learner__beta": 1.0} if self.counts[system] == 1 else {}
-        largest = self.largest(plan, system)
+        largest = self.largest(scope, system)
         return ECML_2020["GBRFF1"].path(largest, fixed, learner__n_components=self.counts[system])
 
-    def size(self, plan: Plan, system: str, x: float) -> float:
+    def size(self, scope: Scope, system: str, x: float) -> float:
         return x / self.counts[system]
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        table = curve_table(self.curves(frame, plan), self.label, published("ecml2020_figure3"))
+    def tables(self, frame: Any, scope: Scope) -> str:
+        table = curve_table(self.curves(frame, scope), self.label, published("ecml2020_figure3"))
         return f"{averaging_line(frame)}\n\n{table}"
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        means = self.curves(frame, plan)
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        means = self.curves(frame, scope)
         figure = new_figure(6.8, 4.0)
         axes = figure.subplots()
         draw_bars(axes, means, published("ecml2020_figure3").reindex(index=means.index, columns=means.columns))
@@ -133,12 +133,11 @@ class EcmlFigure3(CurveTarget):
 def draw_bars(axes: Any, means: pd.DataFrame, known: pd.DataFrame) -> None:
     """Groups of bars, with a mark at each published value."""
     from ...inspection.plot_style import style_axes
-    from ..compare.plots import colour
 
     width = 0.8 / len(means.columns)
     for index, name in enumerate(means.columns):
         places = [group + (index - (len(means.columns) - 1) / 2) * width for group in range(len(means))]
-        axes.bar(places, means[name], width=0.92 * width, color=colour(index), label=str(name))
+        axes.bar(places, means[name], width=0.92 * width, color=style(index)["color"], label=str(name))
         mark = {"label": "published"} if index == len(means.columns) - 1 else {}
         axes.plot(places, known[name], linestyle="", marker="_", color="black", ms=8, mew=1.6, **mark)
     axes.set_xticks(range(len(means)), [f"{x:g}" for x in means.index])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
-from ..compare.plots import COLOURS, MARKERS
+from ..figures import new_figure, style
 from ..report import signed
 from .comparison import FAR, PublishedComparison
 
@@ -24,20 +23,6 @@ NARROWEST, LETTERS = 5.0, 14
 """Inches that a title needs, and letters of a caption per inch."""
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of that size in inches."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained", dpi=150)
-
-
-def as_png(figure: Figure) -> bytes:
-    """The figure as a file."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png")
-    return buffer.getvalue()
-
-
 def placeholder(what: str) -> Figure:
     """A placeholder that says what is missing."""
     figure = new_figure(NARROWEST, 1.0)
@@ -45,11 +30,6 @@ def placeholder(what: str) -> Figure:
         0.5, 0.5, fill(f"Waits for {what}", int(LETTERS * NARROWEST)), ha="center", va="center", fontsize=9
     )
     return figure
-
-
-def style(index: int) -> dict[str, Any]:
-    """Colour and marker of the system of that index."""
-    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
 
 
 def draw_comparison(comparison: PublishedComparison, title: str) -> Figure:
@@ -148,13 +128,3 @@ def plane(X: Array, margin: float, size: int) -> tuple[Array, tuple[float, float
     first, second = (np.linspace(a, b, size) for a, b in zip(low, high, strict=True))
     grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
     return grid, (low[0], high[0], low[1], high[1])
-
-
-def set_log_scale(axes: Any) -> None:
-    """A horizontal log scale with plain numbers."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())

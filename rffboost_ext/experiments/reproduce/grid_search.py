@@ -67,7 +67,7 @@ class SystemPath(ABC):
         """Accuracy on `test`, (candidates, sizes), after a fit to `train`."""
 
 
-class Staged(SystemPath):
+class StagedPath(SystemPath):
     """A booster: the fit of the largest size includes all smaller ones."""
 
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
@@ -83,7 +83,7 @@ class Staged(SystemPath):
         return [curve[min(int(size), len(curve)) - 1] for size in sizes]
 
 
-class Mapped(SystemPath):
+class MappedPath(SystemPath):
     """A map and a linear SVM: all C share one map.
 
     If a `largest` size is set, the first columns of its map are the map of a smaller size. Otherwise each call is
@@ -109,7 +109,7 @@ class Mapped(SystemPath):
             yield F[:, :width], F_test[:, :width]
 
 
-class Landmarked(Mapped):
+class LandmarkPath(MappedPath):
     """Learned similarities to landmarks: all temperatures share the cosines."""
 
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
@@ -135,13 +135,13 @@ def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test
     return mapping.similarities(train[0], np.array(weights)), mapping.similarities(X_test, np.array(weights))
 
 
-class Kernelled(SystemPath):
+class KernelPath(SystemPath):
     """A support vector machine with the Gaussian kernel: all C of a gamma share the Gram matrix."""
 
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
         (X, y), (X_test, y_test) = train, test
         if 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
-            return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
+            return StagedPath(self.make, self.grid).scores(candidates, train, test, sizes)
         accuracy = np.empty((len(candidates), len(sizes)))
         for gamma in {candidate["gamma"] for candidate in candidates}:
             kernel, kernel_test = rbf_kernel(X, gamma=gamma), rbf_kernel(X_test, X, gamma=gamma)
@@ -153,7 +153,7 @@ class Kernelled(SystemPath):
         return accuracy
 
 
-class Resampled(Mapped):
+class ResampledPath(MappedPath):
     """Greedy kernel learning: one pass over the data for all sizes."""
 
     def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sizes) -> Iterator[Arrays]:
@@ -163,7 +163,7 @@ class Resampled(Mapped):
             yield mapping.transform(train[0]), mapping.transform(X_test)
 
 
-class Redrawn(Mapped):
+class RedrawnPath(MappedPath):
     """Random features: a separate map for each size."""
 
     def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sizes) -> Iterator[Arrays]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..figures import new_figure, set_log_scale
 from ..records import Key, Record
 from ..report import signed
 from ..study import Study, Task
 from .comparison import PublishedComparison, along, curves, published
-from .figures import draw_curves, new_figure, set_log_scale
+from .figures import draw_curves
 from .grid_search import SystemPath
 from .markdown import curve_table
 from .papers import LETARTE_2019, LETARTE_D, LETARTE_SHARES
 from .splits import Validated
-from .target import Plan, TableTarget, TunedTarget
+from .target import Scope, TableTarget, TunedTarget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,19 +56,19 @@ class LetarteTarget(TunedTarget):
     variants: Mapping[str, Variant]
     borrowed = (SVM,)
 
-    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
+    def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         return self.variants[system](gamma)
 
-    def points(self, plan: Plan, system: str) -> tuple[float, ...]:
-        return (1.0,) if system == SVM else plan.points
+    def points(self, scope: Scope, system: str) -> tuple[float, ...]:
+        return (1.0,) if system == SVM else scope.points
 
-    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
         """The SVMs, and the rest of the splits whose SVM is done."""
         found = []
         for dataset in study.data:
             for split in range(1, study.n_splits + 1):
                 svm = known.get((dataset, SVM, split, 1.0))
-                if svm is not None and svm.config == self.config(plan, SVM, dataset):
+                if svm is not None and svm.config == self.config(scope, SVM, dataset):
                     found += self.others(study, dataset, split, svm["chosen"]["gamma"])
                 else:
                     found.append(Task(dataset, SVM, split, (1.0,)))
@@ -104,13 +105,13 @@ class LetarteTable1(LetarteTarget, TableTarget):
     }
     columns = ("SVM_RBF", "RBF_landmarks", "PB", "PB_beta_or_features_fixed_a", "PB_beta_or_features_fixed_b")
     borrows = ("letarte2019-figure1", "letarte2019-figure3")
-    full = Plan(SETS, tuple(variants), 3, (SHARE,))
-    sample = Plan(("breast",), tuple(variants), 2, (SHARE,))
+    full = Scope(SETS, tuple(variants), 3, (SHARE,))
+    sample = Scope(("breast",), tuple(variants), 2, (SHARE,))
 
-    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
+    def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The rows beside the published values."""
         known = published("letarte2019_table1")[list(self.columns)].set_axis(list(self.variants), axis=1)
-        return PublishedComparison(frame, plan.datasets, plan.systems, known, lower=True)
+        return PublishedComparison(frame, scope.datasets, scope.systems, known, lower=True)
 
     def remarks(self, comparison: PublishedComparison) -> str:
         return below_line(comparison)
@@ -145,18 +146,18 @@ class LetarteFigure1(LetarteTarget):
         for name, system in (("RBF", "RBF_landmarks"), ("PB", "PB"))
     }
     borrows = ("letarte2019-table1", "letarte2019-figure3")
-    full = Plan(SETS, tuple(variants), 3, tuple(LETARTE_SHARES))
-    sample = Plan(("breast",), tuple(variants), 1, (0.01, 0.05, 0.1))
+    full = Scope(SETS, tuple(variants), 3, tuple(LETARTE_SHARES))
+    sample = Scope(("breast",), tuple(variants), 1, (0.01, 0.05, 0.1))
     label = "share of landmarks"
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         return along(frame, self.label)
 
-    def tables(self, frame: Any, plan: Plan) -> str:
+    def tables(self, frame: Any, scope: Scope) -> str:
         parts = []
-        for dataset, rows in self.by_set(frame, plan):
+        for dataset, rows in self.by_set(frame, scope):
             svm = rows.loc[rows["system"] == SVM, "score"].mean()
-            rest = curves(rows[rows["system"] != SVM], plan.systems)
+            rest = curves(rows[rows["system"] != SVM], scope.systems)
             parts += [
                 f"## {dataset}",
                 f"SVM with the Gaussian kernel: {svm:.2f} %.",
@@ -164,22 +165,22 @@ class LetarteFigure1(LetarteTarget):
             ]
         return "\n\n".join(parts)
 
-    def lacking(self, frame: Any, plan: Plan) -> str:
-        return "" if self.by_set(frame, plan) else "rows of other systems than the SVM"
+    def lacking(self, frame: Any, scope: Scope) -> str:
+        return "" if self.by_set(frame, scope) else "rows of other systems than the SVM"
 
-    def by_set(self, frame: Any, plan: Plan) -> list[tuple[str, Any]]:
+    def by_set(self, frame: Any, scope: Scope) -> list[tuple[str, Any]]:
         """The rows of each data set that has any besides the SVM's."""
         present = set(frame.loc[frame["system"] != SVM, "dataset"])
-        return [(name, frame[frame["dataset"] == name]) for name in plan.datasets if name in present]
+        return [(name, frame[frame["dataset"] == name]) for name in scope.datasets if name in present]
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        found = self.by_set(frame, plan)
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        found = self.by_set(frame, scope)
         width = min(3, len(found))
         height = -(-len(found) // width)
         figure = new_figure(max(6.0, 3.9 * width), 0.6 + 3.1 * height)
         panels = figure.subplots(height, width, squeeze=False).ravel()
         for axes, (dataset, rows) in zip(panels, found, strict=False):
-            self.draw_set(axes, rows, dataset, plan)
+            self.draw_set(axes, rows, dataset, scope)
         for axes in panels[len(found) :]:
             axes.set_visible(False)
         handles, labels = panels[0].get_legend_handles_labels()
@@ -188,9 +189,9 @@ class LetarteFigure1(LetarteTarget):
         )
         return figure
 
-    def draw_set(self, axes: Any, rows: Any, dataset: str, plan: Plan) -> None:
+    def draw_set(self, axes: Any, rows: Any, dataset: str, scope: Scope) -> None:
         """One data set: a curve per system, and the SVM as a line."""
-        means = curves(rows[rows["system"] != SVM], plan.systems)
+        means = curves(rows[rows["system"] != SVM], scope.systems)
         draw_curves(axes, means, list(means.columns), **self.options(means))
         level = rows.loc[rows["system"] == SVM, "score"].mean()
         axes.axhline(level, color="0.4", linestyle="--", linewidth=1, label="SVM, Gaussian kernel")
@@ -221,16 +222,16 @@ class LetarteFigure3(LetarteFigure1):
         "OKRFF": variant("OKRFF"),
     }
     borrows = ("letarte2019-table1", "letarte2019-figure1")
-    full = Plan(SETS, tuple(variants), 1, tuple(float(D) for D in LETARTE_D))
-    sample = Plan(("breast",), tuple(variants), 1, (1.0, 5.0, 20.0, 50.0, 100.0))
+    full = Scope(SETS, tuple(variants), 1, tuple(float(D) for D in LETARTE_D))
+    sample = Scope(("breast",), tuple(variants), 1, (1.0, 5.0, 20.0, 50.0, 100.0))
     label = "frequencies D"
 
     def others(self, study: Study, dataset: str, split: int, gamma: float) -> list[Task]:
         """One task per system: one pass over the data serves all D."""
         return [Task(dataset, s, split, study.points, gamma) for s in study.systems if s != SVM]
 
-    def draw_set(self, axes: Any, rows: Any, dataset: str, plan: Plan) -> None:
-        super().draw_set(axes, rows, dataset, plan)
+    def draw_set(self, axes: Any, rows: Any, dataset: str, scope: Scope) -> None:
+        super().draw_set(axes, rows, dataset, scope)
         set_log_scale(axes)
 
     def options(self, means: Any) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...utils.typing import Array
+from ..figures import new_figure
 from ..report import markdown
 from ..study import Task
-from .figures import draw_boundary, new_figure
-from .target import Plan, Target, values
+from .figures import draw_boundary
+from .target import Scope, Target, values
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -33,30 +34,30 @@ class LetarteFigure2(Target):
         "each point of the plane (blue: alike); last, the linear SVM on the four. Test accuracy in percent. The "
         "paper shows a drawing of its own toy, without values."
     )
-    full = sample = Plan(("moons",), ("RBF", "PB"), 1, (4.0,))
+    full = sample = Scope(("moons",), ("RBF", "PB"), 1, (4.0,))
     downloads = False
 
-    def settings(self, plan: Plan, system: str) -> object:
+    def settings(self, scope: Scope, system: str) -> object:
         return ROWS, SEED, GAMMA, BETA, K, system
 
-    def measure(self, plan: Plan, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
+    def measure(self, scope: Scope, system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
         start = perf_counter()
         model, X, _ = fit_on_moons(task.system)
         X_test, y_test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
         score = 100.0 * float(np.mean(model.predict(X_test) == y_test))
         return [values(score, perf_counter() - start, (len(X), TEST_ROWS, X.shape[1]))]
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         table = frame[["system", "x", "score"]]
         return table.rename(columns={"x": "landmarks", "score": "test_accuracy"})
 
-    def tables(self, frame: Any, plan: Plan) -> str:
+    def tables(self, frame: Any, scope: Scope) -> str:
         scores = frame.set_index("system")["score"]
-        lines = [[NAMES[name], f"{scores[name]:.2f}"] for name in plan.systems if name in scores.index]
+        lines = [[NAMES[name], f"{scores[name]:.2f}"] for name in scope.systems if name in scores.index]
         return markdown(["a linear SVM on four", "test accuracy (%)"], lines)
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        systems = [name for name in plan.systems if name in set(frame["system"])]
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        systems = [name for name in scope.systems if name in set(frame["system"])]
         figure = new_figure(12.5, 2.7 * len(systems))
         panels = figure.subplots(len(systems), 5, squeeze=False)
         for axes, system in zip(panels, systems, strict=True):

@@ -10,7 +10,16 @@ from ..baselines.methods import bmkr, gfc, greedy_pbrff, mkboost, okrff, pbrff, 
 from ..compare.protocol import SYSTEM_SEED, THREADS
 from ..compare.systems import DEPTHS, POWERS_OF_TEN, RATES, SYSTEMS, gammas
 from ..compare.xgboost_systems import NativeXGBClassifier
-from .grid_search import Grid, Kernelled, Landmarked, Mapped, Redrawn, Resampled, Staged, SystemPath
+from .grid_search import (
+    Grid,
+    KernelPath,
+    LandmarkPath,
+    MappedPath,
+    RedrawnPath,
+    ResampledPath,
+    StagedPath,
+    SystemPath,
+)
 
 SVM_ITERATIONS = 2_000_000
 """Iteration limit of libsvm: on adult, with C = 100 and gamma = 1e-7, it has not converged by then."""
@@ -27,7 +36,7 @@ class Published:
 
     build: Callable[[float], Any]
     grid: Callable[[int], Grid]
-    kind: type[SystemPath] = Staged
+    kind: type[SystemPath] = StagedPath
     slow: str = ""
 
     def path(
@@ -120,11 +129,11 @@ ECML_2020 = {
     "BMKR": Published(
         lambda size: bmkr(int(size), **FIXED), constant(learner__C=POWERS_OF_TEN), slow=BMKR_IS_SLOW
     ),
-    "GFC": Published(lambda size: gfc(int(size), **FIXED), constant(C=POWERS_OF_TEN), Mapped),
+    "GFC": Published(lambda size: gfc(int(size), **FIXED), constant(C=POWERS_OF_TEN), MappedPath),
     "PBRFF": Published(
         lambda size: pbrff(int(size), **FIXED),
         lambda d: [{"mapping__gamma": gammas(d), "mapping__beta": POWERS_OF_TEN, "C": POWERS_OF_TEN}],
-        Landmarked,
+        LandmarkPath,
     ),
     "GBRFF1": Published(lambda size: preset("gbrff1", size), compared("gbrff1")),
     "LGBM": Published(lightgbm, compared("lightgbm")),
@@ -151,7 +160,7 @@ WORKSHOP_2019 = {
     "PBRFF": Published(
         lambda size: pbrff(int(size), 100, **FIXED),
         lambda d: [{"mapping__gamma": [width_2019(d)], "mapping__beta": THOUSANDS, "C": THOUSANDS}],
-        Landmarked,
+        LandmarkPath,
     ),
     "GBRFF": Published(
         lambda size: preset("gbrff", size),
@@ -170,25 +179,25 @@ LETARTE_D = [
 
 LETARTE_C = powers(10.0, -5, 4)
 LETARTE_2019 = {
-    "SVM_RBF": Published(svm_rbf, constant(gamma=powers(10.0, -7, 2), C=LETARTE_C), Kernelled),
+    "SVM_RBF": Published(svm_rbf, constant(gamma=powers(10.0, -7, 2), C=LETARTE_C), KernelPath),
     "RBF_landmarks": Published(
-        lambda size: in_the_dual(rbf_landmarks_svm(size, **FIXED)), constant(C=LETARTE_C), Mapped
+        lambda size: in_the_dual(rbf_landmarks_svm(size, **FIXED)), constant(C=LETARTE_C), MappedPath
     ),
     "PB": Published(
         lambda size: in_the_dual(pbrff(size, selection="random", **FIXED)),
         constant(C=LETARTE_C, mapping__beta=THOUSANDS, mapping__n_components=[8, 16, 32, 64, 128]),
-        Landmarked,
+        LandmarkPath,
     ),
-    "RFF": Published(lambda size: in_the_dual(rff_svm(int(size), **FIXED)), constant(C=LETARTE_C), Redrawn),
+    "RFF": Published(lambda size: in_the_dual(rff_svm(int(size), **FIXED)), constant(C=LETARTE_C), RedrawnPath),
     "PBRFF": Published(
         lambda size: in_the_dual(greedy_pbrff(int(size), **FIXED)),
         constant(C=LETARTE_C, mapping__beta=THOUSANDS),
-        Resampled,
+        ResampledPath,
     ),
     "OKRFF": Published(
         lambda size: in_the_dual(okrff(int(size), **FIXED)),
         constant(C=LETARTE_C, mapping__beta=powers(10.0, -4, 0)),
-        Resampled,
+        ResampledPath,
     ),
 }
 """Letarte et al., AISTATS 2019. The SVM is tuned first; its gamma is then the ``mapping__gamma`` of all others.

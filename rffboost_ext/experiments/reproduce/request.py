@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
-from ..datasets import check_names
+from ..datasets import check_choices
+from ..figures import as_bytes
 from ..machine import environment
 from ..outputs import check_folder, write_files
 from ..papers_data import unavailable_datasets
 from ..records import Key, Record, Records, as_frame
 from ..study import Failure, failure_lines
 from . import TARGETS
-from .figures import as_png, placeholder
-from .target import COLUMNS, Plan, Target
+from .figures import placeholder
+from .target import COLUMNS, Scope, Target
 
 NEEDED = ("matplotlib", "lightgbm")
 
@@ -43,7 +44,7 @@ class Request:
 
     def validate(self) -> None:
         """Raise a ValueError or TypeError that names the invalid option."""
-        check_names("target", [self.target], [*TARGETS])
+        check_choices("target", [self.target], [*TARGETS])
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
         require("reproduce", "jobs", self.jobs, Integer(1))
         require("reproduce", "time_limit", self.time_limit, POSITIVE | OPTIONAL)
@@ -51,10 +52,10 @@ class Request:
         if self.time_limit is not None and not target.serial:
             timed = ", ".join(name for name, other in TARGETS.items() if other.serial)
             raise ValueError(f"time_limit is for targets that measure times, {timed}; got it for {self.target}")
-        check_names("data set", self.datasets or (), target.full.datasets)
-        check_names("system", self.systems or (), target.full.systems)
-        check_names(
-            "point", *([f"{x:g}" for x in xs or ()] for xs in (self.points, target.plan(self.quick).points))
+        check_choices("data set", self.datasets or (), target.full.datasets)
+        check_choices("system", self.systems or (), target.full.systems)
+        check_choices(
+            "point", *([f"{x:g}" for x in xs or ()] for xs in (self.points, target.scope(self.quick).points))
         )
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
@@ -65,20 +66,20 @@ class Request:
                     f"reproduce needs {package}, which is not installed: pip install 'rffboost-ext[all]'"
                 )
 
-    def whole(self) -> Plan:
-        """The plan of the whole page."""
-        plan = TARGETS[self.target].plan(self.quick)
+    def whole(self) -> Scope:
+        """The scope of the whole page."""
+        scope = TARGETS[self.target].scope(self.quick)
         folder = None if self.data_dir is None else self.data_dir.resolve()
-        datasets = tuple(dict.fromkeys((*plan.datasets, *(self.datasets or ()))))
-        return replace(plan, datasets=datasets, data_dir=folder, time_limit=self.time_limit or plan.time_limit)
+        datasets = tuple(dict.fromkeys((*scope.datasets, *(self.datasets or ()))))
+        return replace(scope, datasets=datasets, data_dir=folder, time_limit=self.time_limit or scope.time_limit)
 
-    def plan(self) -> Plan:
-        """The plan of this run."""
+    def scope(self) -> Scope:
+        """The scope of this run."""
         whole = self.whole()
         return replace(
             whole,
             systems=tuple(name for name in whole.systems if name in (self.systems or whole.systems)),
-            datasets=tuple(self.datasets or TARGETS[self.target].plan(self.quick).datasets),
+            datasets=tuple(self.datasets or TARGETS[self.target].scope(self.quick).datasets),
             points=tuple(x for x in whole.points if x in (self.points or whole.points)),
             splits=self.splits or whole.splits,
         )
@@ -130,23 +131,20 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
         If an option is invalid or no data set is available.
     """
     request.validate()
-    target, plan = TARGETS[request.target], request.plan()
-    skipped = unavailable_datasets(plan.datasets, plan.data_dir) if target.downloads else {}
-    plan = replace(plan, datasets=tuple(name for name in plan.datasets if name not in skipped))
+    target, scope = TARGETS[request.target], request.scope()
+    skipped = unavailable_datasets(scope.datasets, scope.data_dir) if target.downloads else {}
+    scope = replace(scope, datasets=tuple(name for name in scope.datasets if name not in skipped))
     for name, why in skipped.items():
         say(f"skipped: {name}: {why}")
-    if not plan.datasets:
+    if not scope.datasets:
         raise ValueError("no data set is available: pass their folder with --data-dir")
-    for name in plan.systems:
+    for name in scope.systems:
         if name in target.slow and not request.quick:
             say(f"slow: {name}: {target.slow[name]}. Use --systems to leave it out.")
     request.out.mkdir(parents=True, exist_ok=True)
-    file = request.records()
-    if file.repair():
-        say(f"{file.path}: the last line was incomplete and is dropped")
     jobs = 1 if target.serial else request.jobs
-    run = target.study(plan).resume(file, jobs, shared_records(request, target))
-    return write_page(request, target, run.records.values(), skipped, run.failures), run.failures
+    records, failures = target.study(scope).resume(request.records(), jobs, shared_records(request, target))
+    return write_page(request, target, records.values(), skipped, failures), failures
 
 
 def shared_records(request: Request, target: Target) -> dict[Key, Record]:
@@ -168,7 +166,7 @@ def write_page(
 ) -> str:
     """Write page, figure and values of all records so far, and return the page."""
     whole = request.whole()
-    study, asked = target.study(whole), request.plan().datasets
+    study, asked = target.study(whole), request.scope().datasets
 
     def counts(record: Record) -> bool:
         if record.system not in study.systems:
@@ -188,7 +186,7 @@ def write_page(
     page = render_page(request, target, frame, whole, skipped, failures)
     values = target.lines(frame, whole).to_csv(index=False, float_format="%.6g", lineterminator="\n")
     lacking = target.lacking(frame, whole)
-    picture = as_png(placeholder(lacking) if lacking else target.draw(frame, whole))
+    picture = as_bytes(placeholder(lacking) if lacking else target.draw(frame, whole))
     contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
     write_files({request.file(ending): content for ending, content in contents.items()})
     return page
@@ -198,20 +196,20 @@ def render_page(
     request: Request,
     target: Target,
     frame: Any,
-    plan: Plan,
+    scope: Scope,
     skipped: Mapping[str, str],
     failures: Sequence[Failure],
 ) -> str:
     """The page as Markdown."""
     notes = [f"- Skipped: {name}: {why}." for name, why in skipped.items()]
     notes += [f"- Failed: {line}" for line in failure_lines(failures)]
-    lacking = target.lacking(frame, plan)
+    lacking = target.lacking(frame, scope)
     sample = "\n\n**A sample: fewer data sets, splits, rounds and hyperparameters.**" if request.quick else ""
     parts = [
         f"# {target.title}",
         target.about + sample,
         f"![{target.title}]({request.file('.png').name})",
-        f"Waits for {lacking}." if lacking else target.tables(frame, plan).rstrip("\n"),
+        f"Waits for {lacking}." if lacking else target.tables(frame, scope).rstrip("\n"),
         "\n".join(notes),
         f"`{request.command}`. {environment(1 if target.serial else request.jobs)} "
         f"Seconds in all: {frame['seconds'].sum():,.0f}.",

@@ -12,11 +12,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..compare.protocol import plain_params
+from ..figures import new_figure, set_log_scale
 from ..papers_data import file_of, load_published
 from ..records import Key, Record
-from ..study import Study, Task, digest, every_task
+from ..study import Study, Task, every_task, settings_digest
 from .comparison import PublishedComparison, along, complete_sets, curves, incomplete
-from .figures import draw_comparison, draw_curves, new_figure, set_log_scale
+from .figures import draw_comparison, draw_curves
 from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
 from .papers import PAPERS
@@ -31,7 +32,7 @@ hyperparameters; sizes; the hyperparameters that the search selected."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Scope:
     """How much of a target is measured.
 
     `splits` are random splits or draws of generated data, `points` positions along the horizontal axis, `size` the
@@ -55,9 +56,9 @@ class Target(ABC):
     title: ClassVar[str]
     about: ClassVar[str]
     """Protocol and meaning of the values, as Markdown."""
-    full: ClassVar[Plan]
-    sample: ClassVar[Plan]
-    """The plan of a quick run."""
+    full: ClassVar[Scope]
+    sample: ClassVar[Scope]
+    """The scope of a quick run."""
     slow: ClassVar[Mapping[str, str]] = {}
     """The slow systems and the reasons."""
     serial: ClassVar[bool] = False
@@ -68,41 +69,41 @@ class Target(ABC):
     downloads: ClassVar[bool] = True
     """Whether its data sets come from files or from OpenML instead of a generator."""
 
-    def plan(self, quick: bool) -> Plan:
-        """The full or the quick plan."""
+    def scope(self, quick: bool) -> Scope:
+        """The full or the quick scope."""
         return replace(self.sample, quick=True) if quick else self.full
 
-    def study(self, plan: Plan) -> Study:
-        """What is measured by a plan."""
+    def study(self, scope: Scope) -> Study:
+        """What is measured by a scope."""
         # Sizes do not depend on the points that a run is restricted to.
-        whole = self.plan(plan.quick)
+        whole = self.scope(scope.quick)
         return Study(
-            data={name: self.loader(plan, name) for name in plan.datasets},
-            systems={name: partial(self.path, whole, name) for name in plan.systems},
+            data={name: self.loader(scope, name) for name in scope.datasets},
+            systems={name: partial(self.path, whole, name) for name in scope.systems},
             splits=self.parts,
             measures=partial(self.measure, whole),
             columns=COLUMNS,
-            n_splits=plan.splits,
-            points=plan.points,
-            config=cache(partial(self.config, plan)),
-            order=partial(self.order, plan),
+            n_splits=scope.splits,
+            points=scope.points,
+            config=cache(partial(self.config, scope)),
+            order=partial(self.order, scope),
         )
 
-    def order(self, plan: Plan, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
         """The tasks that are possible with the records known so far."""
         return every_task(study, known)
 
-    def points(self, plan: Plan, system: str) -> tuple[float, ...]:
+    def points(self, scope: Scope, system: str) -> tuple[float, ...]:
         """The x of a system."""
-        return plan.points
+        return scope.points
 
-    def config(self, plan: Plan, system: str, dataset: str = "") -> str:
+    def config(self, scope: Scope, system: str, dataset: str = "") -> str:
         """The configuration that records must have: version, and digests of the settings and of the data file."""
-        path = file_of(dataset, plan.data_dir)
+        path = file_of(dataset, scope.data_dir)
         content = f" {checksum(path, path.stat().st_mtime_ns)}" if path else ""
-        return digest(self.settings(plan, system)) + content
+        return settings_digest(self.settings(scope, system)) + content
 
-    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
+    def loader(self, scope: Scope, dataset: str) -> Callable[[], Any]:
         """The function that loads a data set."""
         return partial(str, dataset)
 
@@ -110,31 +111,31 @@ class Target(ABC):
         """The parts of split `index`, from 1."""
         return data, index
 
-    def path(self, plan: Plan, system: str, gamma: float) -> Any:
+    def path(self, scope: Scope, system: str, gamma: float) -> Any:
         """A system as `measure` takes it; `gamma` is the kernel parameter of an earlier record, if any."""
         return system
 
     @abstractmethod
-    def settings(self, plan: Plan, system: str) -> object:
+    def settings(self, scope: Scope, system: str) -> object:
         """The settings that the values depend on, besides data, system, split and x."""
 
     @abstractmethod
-    def measure(self, plan: Plan, system: Callable[[Any], Any], parts: Any, task: Task) -> list[dict[str, Any]]:
+    def measure(self, scope: Scope, system: Callable[[Any], Any], parts: Any, task: Task) -> list[dict[str, Any]]:
         """Measure a task; the values for each of its points."""
 
     @abstractmethod
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         """The values of the page as a data frame."""
 
     @abstractmethod
-    def tables(self, frame: Any, plan: Plan) -> str:
+    def tables(self, frame: Any, scope: Scope) -> str:
         """The tables of the page, as Markdown."""
 
     @abstractmethod
-    def draw(self, frame: Any, plan: Plan) -> Figure:
+    def draw(self, frame: Any, scope: Scope) -> Figure:
         """The figure of all records so far."""
 
-    def lacking(self, frame: Any, plan: Plan) -> str:
+    def lacking(self, frame: Any, scope: Scope) -> str:
         """What the page waits for; empty if there is something to show."""
         return ""
 
@@ -159,40 +160,40 @@ class TunedTarget(Target):
     error: ClassVar[bool] = False
     """Whether scores are test errors, not accuracies."""
 
-    def loader(self, plan: Plan, dataset: str) -> Callable[[], Any]:
-        return partial(load_published, dataset, plan.data_dir)
+    def loader(self, scope: Scope, dataset: str) -> Callable[[], Any]:
+        return partial(load_published, dataset, scope.data_dir)
 
     def parts(self, data: Any, index: int) -> Any:
         return self.splitter.parts(data, index)
 
-    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
+    def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         """A system as a function of its size."""
-        return PAPERS[self.paper][system].path(self.largest(plan, system))
+        return PAPERS[self.paper][system].path(self.largest(scope, system))
 
-    def grid(self, plan: Plan, path: SystemPath, n_features: int) -> Grid:
+    def grid(self, scope: Scope, path: SystemPath, n_features: int) -> Grid:
         """The grid of a search."""
         grid = path.grid(n_features)
-        return reduced_grid(grid) if plan.quick else grid
+        return reduced_grid(grid) if scope.quick else grid
 
-    def size(self, plan: Plan, system: str, x: float) -> float:
+    def size(self, scope: Scope, system: str, x: float) -> float:
         """The size of a system at x."""
         return x
 
-    def largest(self, plan: Plan, system: str) -> float:
+    def largest(self, scope: Scope, system: str) -> float:
         """The largest size of a system in the target."""
-        return max(self.size(plan, system, x) for x in plan.points)
+        return max(self.size(scope, system, x) for x in scope.points)
 
-    def settings(self, plan: Plan, system: str) -> object:
-        path = self.path(plan, system, 1.0)
-        return plain_params(path.make(2)), self.grid(plan, path, 1), self.splitter
+    def settings(self, scope: Scope, system: str) -> object:
+        path = self.path(scope, system, 1.0)
+        return plain_params(path.make(2)), self.grid(scope, path, 1), self.splitter
 
     def measure(
-        self, plan: Plan, system: Callable[[Any], Any], parts: DataSplit, task: Task
+        self, scope: Scope, system: Callable[[Any], Any], parts: DataSplit, task: Task
     ) -> list[dict[str, Any]]:
         path = system(task.choice)
         start = perf_counter()
-        sizes = [self.size(plan, task.system, x) for x in task.points]
-        accuracy, chosen = tune(path, parts, sizes, self.grid(plan, path, parts.sizes[2]))
+        sizes = [self.size(scope, task.system, x) for x in task.points]
+        accuracy, chosen = tune(path, parts, sizes, self.grid(scope, path, parts.sizes[2]))
         seconds = (perf_counter() - start) / len(task.points)
         score = 100.0 * (1.0 - accuracy if self.error else accuracy)
         return [values(one, seconds, parts.sizes, choice) for one, choice in zip(score, chosen, strict=True)]
@@ -205,22 +206,22 @@ class TableTarget(TunedTarget):
     """Title of the figure."""
 
     @abstractmethod
-    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
+    def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The measured means beside the published ones."""
 
     def remarks(self, comparison: PublishedComparison) -> str:
         """Markdown below the table."""
         return ""
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return self.comparison(frame, plan).rows()
+    def lines(self, frame: Any, scope: Scope) -> Any:
+        return self.comparison(frame, scope).rows()
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        comparison = self.comparison(frame, plan)
+    def tables(self, frame: Any, scope: Scope) -> str:
+        comparison = self.comparison(frame, scope)
         return comparison_table(comparison) + "\n" + self.remarks(comparison)
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        return draw_comparison(self.comparison(frame, plan), self.subject)
+    def draw(self, frame: Any, scope: Scope) -> Figure:
+        return draw_comparison(self.comparison(frame, scope), self.subject)
 
 
 class CurveTarget(TunedTarget):
@@ -231,23 +232,23 @@ class CurveTarget(TunedTarget):
     xlabel: ClassVar[str]
     log_scale: ClassVar[bool] = False
 
-    def curves(self, frame: Any, plan: Plan) -> Any:
+    def curves(self, frame: Any, scope: Scope) -> Any:
         """The mean curves, a column per system."""
-        return curves(complete_sets(frame), plan.systems)
+        return curves(complete_sets(frame), scope.systems)
 
-    def lacking(self, frame: Any, plan: Plan) -> str:
+    def lacking(self, frame: Any, scope: Scope) -> str:
         return incomplete(frame)
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         return along(frame, self.label)
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        return f"{averaging_line(frame)}\n\n{curve_table(self.curves(frame, plan), self.label)}"
+    def tables(self, frame: Any, scope: Scope) -> str:
+        return f"{averaging_line(frame)}\n\n{curve_table(self.curves(frame, scope), self.label)}"
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
+    def draw(self, frame: Any, scope: Scope) -> Figure:
         figure = new_figure(6.4, 4.2)
         axes = figure.subplots()
-        means = self.curves(frame, plan)
+        means = self.curves(frame, scope)
         draw_curves(axes, means, list(means.columns))
         if self.log_scale:
             set_log_scale(axes)

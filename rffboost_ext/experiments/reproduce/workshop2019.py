@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..figures import new_figure, set_log_scale
 from ..report import markdown, signed
 from .comparison import PublishedComparison, complete_sets, published
-from .figures import draw_curves, new_figure, set_log_scale
+from .figures import draw_curves
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table
 from .papers import WORKSHOP_2019
 from .splits import CrossValidated
-from .target import CurveTarget, Plan, TableTarget, TunedTarget
+from .target import CurveTarget, Scope, TableTarget, TunedTarget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,16 +45,16 @@ class WorkshopTable2(TableTarget):
         "splits; in brackets the published mean (20 splits) and the difference."
     )
     systems = ("XGB", "LGBM", "MKBOOST", "BMKR", "PBRFF", "GBRFF")
-    full = Plan(SETS, systems, 20, (ROUNDS,))
-    sample = Plan(("wine",), systems, 1, (20,))
+    full = Scope(SETS, systems, 20, (ROUNDS,))
+    sample = Scope(("wine",), systems, 1, (20,))
     paper, splitter = "workshop2019", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
     slow = {name: published.slow for name, published in WORKSHOP_2019.items() if published.slow}
     borrows, borrowed = ("workshop2019-figure2",), ("PBRFF", "GBRFF")
 
-    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
+    def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The rows beside the published values."""
-        return PublishedComparison(frame, plan.datasets, plan.systems, published("workshop2019_table2"))
+        return PublishedComparison(frame, scope.datasets, scope.systems, published("workshop2019_table2"))
 
 
 class WorkshopFigure1(CurveTarget):
@@ -70,18 +71,18 @@ class WorkshopFigure1(CurveTarget):
     label = xlabel = "rounds"
     log_scale = True
     placements = {"random": "random", "learned": "learned"}
-    full = Plan(SETS, tuple(placements), 20, (1, 2, 3, 5, 10, 15, 25, 50, 100, ROUNDS))
-    sample = Plan(("wine", "wdbc"), tuple(placements), 1, (1, 2, 5, 10, 20))
+    full = Scope(SETS, tuple(placements), 20, (1, 2, 3, 5, 10, 15, 25, 50, 100, ROUNDS))
+    sample = Scope(("wine", "wdbc"), tuple(placements), 1, (1, 2, 5, 10, 20))
 
-    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
+    def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         placement = self.placements[system]
-        return WORKSHOP_2019["GBRFF"].path(self.largest(plan, system), learner__placement=placement)
+        return WORKSHOP_2019["GBRFF"].path(self.largest(scope, system), learner__placement=placement)
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return super().lines(frame, plan).rename(columns={"system": "landmarks"})
+    def lines(self, frame: Any, scope: Scope) -> Any:
+        return super().lines(frame, scope).rename(columns={"system": "landmarks"})
 
-    def tables(self, frame: Any, plan: Plan) -> str:
-        means = self.curves(frame, plan)
+    def tables(self, frame: Any, scope: Scope) -> str:
+        means = self.curves(frame, scope)
         if set(self.placements) <= set(means.columns):
             means = means.assign(**{"learned less random": means["learned"] - means["random"]})
         return f"{averaging_line(frame)}\n\n{curve_table(means, self.label)}"
@@ -100,13 +101,13 @@ class WorkshopFigure2(TunedTarget):
     )
     paper, splitter = "workshop2019", SPLITTER
     pair = ("PBRFF", "GBRFF")
-    full = Plan(SETS, pair, 20, (1, 3, 5, 10, 25, 50, 100, ROUNDS))
-    sample = Plan(("wine", "wdbc"), pair, 1, (1, 3, 5, 10, 25))
+    full = Scope(SETS, pair, 20, (1, 3, 5, 10, 25, 50, 100, ROUNDS))
+    sample = Scope(("wine", "wdbc"), pair, 1, (1, 3, 5, 10, 25))
 
-    def lacking(self, frame: Any, plan: Plan) -> str:
+    def lacking(self, frame: Any, scope: Scope) -> str:
         return f"rows of {' and '.join(self.pair)} on the same data sets" if self.gain(frame).empty else ""
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
+    def lines(self, frame: Any, scope: Scope) -> Any:
         return self.gain(frame).reset_index(names="landmarks")
 
     def gain(self, frame: Any) -> Any:
@@ -118,12 +119,12 @@ class WorkshopFigure2(TunedTarget):
         known = published("workshop2019_figure2").set_axis(["published_gain", "published_won"], axis=1)
         return found.join(known)
 
-    def tables(self, frame: Any, plan: Plan) -> str:
+    def tables(self, frame: Any, scope: Scope) -> str:
         lines = [gain_line(x, values) for x, values in self.gain(frame).iterrows()]
         table = markdown(["landmarks", "gain in points", "data sets won"], lines)
         return f"{averaging_line(frame)}\n\n{table}"
 
-    def draw(self, frame: Any, plan: Plan) -> Figure:
+    def draw(self, frame: Any, scope: Scope) -> Figure:
         gain = self.gain(frame)
         figure = new_figure(6.0, 4.0)
         axes = figure.subplots()

@@ -1,0 +1,42 @@
+"""What the figures of comparisons and of the papers share."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
+MARKERS = "osD^vPX*<>"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of that size in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", dpi=150)
+
+
+def as_bytes(figure: Figure, format: str = "png") -> bytes:
+    """The figure as a file."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format=format)
+    return buffer.getvalue()
+
+
+def style(index: int) -> dict[str, Any]:
+    """Colour and marker of the system of that index."""
+    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
+
+
+def set_log_scale(axes: Any) -> None:
+    """A horizontal log scale with plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
