@@ -24,7 +24,6 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .cosine_features import require_features
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .host import host_of
 from .matrices import attach, matrix_host, read_rows, read_targets, require_whole_groups
@@ -139,8 +138,7 @@ class CosineObjective:
             return
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
-        require_features(X, len(read_targets(matrix, self.loss)))
-        matrix_host(matrix).check_features(matrix, X)
+        require_features(matrix, X, len(read_targets(matrix, self.loss)))
         self._sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
@@ -249,7 +247,11 @@ class CosineObjective:
 
     def _cosine_sum(self, matrix: Any) -> CosineSum:
         if matrix not in self._sums:
-            self.attach(matrix, matrix_host(matrix).features(matrix))
+            host = matrix_host(matrix)
+            X = host.features(matrix)
+            if X is None:
+                raise ValueError(f"CosineObjective: {host.features_advice}")
+            self.attach(matrix, X)
         return self._sums[matrix]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -262,3 +264,31 @@ class CosineObjective:
     def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
         # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.
         return self
+
+
+def require_features(matrix: Any, X: Array, n_samples: int) -> None:
+    """Raise a ValueError unless X, (n_samples, d), is finite and holds the features of a matrix, if known."""
+    if X.ndim != 2 or len(X) != n_samples:
+        raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
+    if not np.isfinite(X).all():
+        raise ValueError(
+            "CosineObjective: features must be finite for cosines, got NaN or infinity; impute missing values "
+            "before building the matrix"
+        )
+    host = matrix_host(matrix)
+    # Of bins only the missing ones can be compared.
+    exact, bins = host.features(matrix), host.tree_inputs(matrix, np.arange(n_samples))
+    found = bins if exact is None else exact
+    if found is None:
+        return
+    if found.shape != X.shape:
+        raise ValueError(
+            f"CosineObjective: X must have the {found.shape[1]} columns of the matrix, got {X.shape[1]}"
+        )
+    differs = np.isnan(found) if exact is None else ~np.isclose(found, X, rtol=1e-6, atol=0.0)
+    for i, j in np.argwhere(differs)[:1]:
+        raise ValueError(
+            f"CosineObjective: X must hold the features of the matrix, got {X[i, j]:g} instead of {found[i, j]:g} "
+            f"in row {i}, column {j}: trees and cosines must use the same features, so build the matrix of "
+            f"imputed ones"
+        )

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import atomic_fit
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.scorers import score_of_loss
 from ..contracts.preparation import require_accepted_target, require_class_indices, require_multiclass
@@ -19,12 +19,11 @@ from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import class_count, has_own_columns
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.tables import target_array
-from ..preprocessing.targets import encode_targets, first_labels, squeeze
-from ..utils.param_validation import POSITIVE, require
+from ..preprocessing.targets import decode_labels, first_labels, squeeze
 from ..utils.typing import Array
 from .array_objectives import ArrayMetric, metric_on_predictions, named_metric
-from .host import Host, HostModel
+from .fit_targets import check_target_array, host_class_factors
+from .host import HOSTS, Host, HostModel
 from .loss_text import loss_from_text
 from .prepared_losses import prepare_for_training
 from .queries import add_queries
@@ -42,9 +41,6 @@ PARAMETERS = """loss : str or Loss, default={loss!r}
     baseline_ : ndarray of shape (C,)
         Raw score before the first tree."""
 
-NEUTRAL_WEIGHTS, NO = {"scale_pos_weight": (1,)}, (False, "false")
-"""Values without effect of parameters that weight the second of two classes."""
-
 
 class HostEstimator:
     """Replaces the host's objective by the loss, and its initial score by the loss's baseline.
@@ -61,14 +57,70 @@ class HostEstimator:
     loss: str | Loss
     loss_: Loss
     baseline_: Array
-    objective: Any
+    classes_: Array
     get_params: Any
-    predict: Any
-    _raw: Callable[..., Array]
+    _start_scores: Callable[[Observations, Mapping[str, Any]], Array]
+    """The baseline of a fit, (C,): that of the loss, unless arguments of the host's ``fit`` say another."""
+    _train: Callable[[Any, Any, Observations, dict[str, Any]], None]
+    """The host's own fit to X, y and the rows that the loss gets, with arguments of the host's ``fit``."""
     _class_factors: Array | None
     """Factors on the weights of two classes by the host's own parameters, (2,); None without any."""
     _n_columns: int | None = None
     """Columns of the target; None for a loaded model."""
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
+        """Fit to X (n, d) and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, K)
+            Labels, for XGBoost 0 .. K-1, or real targets in the columns that the loss takes.
+        sample_weight : array-like of shape (n,), optional
+        **options
+            Arguments of the host's ``fit``. A fit that continues a model, XGBoost's ``xgb_model`` or LightGBM's
+            ``init_model``, keeps its baseline; that of LightGBM is 0 unless the model is an estimator of this
+            package. A ``base_margin`` or ``init_score`` takes the place of the baseline. LightGBM's ``predict``
+            does not add it. For losses of groups, such as lambdarank, also ``qid`` or ``group``, and ``eval_qid``
+            or ``eval_group``, as in the hosts' rankers: queries, which become the last column of the target.
+            Labels of queries may be in any order. Weights are those of rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the loss is unknown, is for another task, does not accept the target, or has another link than the
+            model that the fit continues.
+        """
+        y, options = self._labels(y), options | {"sample_weight": sample_weight}
+        y, options = add_queries(type(self).__name__, self.loss, X, y, options)
+        rows = self._fit_loss(y, options["sample_weight"])
+        self.baseline_ = self._start_scores(rows, options)
+        self._train(X, y, rows, options)
+        return self
+
+    def predict(self, X: Any, **options: Any) -> Array:
+        """Predict by the loss's own link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        **options
+            Arguments of the host's ``predict``. ``output_margin`` of XGBoost and ``raw_score`` of LightGBM request
+            raw scores of the loss, baseline included. A base_margin is in XGBoost's units, by default 0 if the
+            model was fitted with one. ``pred_leaf`` of LightGBM returns its leaf indices, ``pred_contrib`` feature
+            contributions to raw scores, the baseline included in the bias.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, W)
+            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
+        """
+        return self._predict(X, options, self._response)
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters of the host and of the loss, such as ``loss__quantile``, also if the loss is a name."""
@@ -138,12 +190,31 @@ class HostEstimator:
         if n_classes is not None:
             require_multiclass(loss, n_classes)
         rows = Observations(y, check_sample_weight(sample_weight, len(y)))
-        given = {key: params[key] for key in self._host.class_weights if params.get(key) is not None}
-        given = {key: value for key, value in given.items() if value not in NEUTRAL_WEIGHTS.get(key, NO)}
-        self._class_factors = host_class_factors(name, loss, given, y, n_classes) if given else None
+        weights = {key: params[key] for key in self._host.class_weights if params.get(key) is not None}
+        self._class_factors = host_class_factors(name, loss, weights, y, n_classes)
         self._n_columns = y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, rows, n_classes)
         return rows
+
+    def _labels(self, y: Any) -> Any:
+        """Labels as the host's own ``fit`` takes them."""
+        return y
+
+    def _predict(self, X: Any, options: dict[str, Any], response: Callable[[Array], Array]) -> Array:
+        """Raw scores if they are requested, else the response."""
+        wants_scores = options.pop(self._host.score_argument, False)
+        raw = self._raw(X, **options)
+        return squeeze(raw).astype(self._host.score_type) if wants_scores else response(raw)
+
+    def _raw(self, X: Any, **options: Any) -> Array:
+        """Raw scores, (n, C)."""
+        options[self._host.score_argument] = True
+        return self.score_conversion().raw(self._host.estimator.predict(self, X, **options))
+
+    @classmethod
+    def _host_class(cls) -> Any:
+        """The host's own class."""
+        return next(base for base in cls.__mro__ if base.__module__.partition(".")[0] in HOSTS)
 
     def _check_params(self, name: str, loss: Loss, params: Mapping[str, Any]) -> None:
         """Raise a ValueError for parameters that the loss would ignore."""
@@ -152,14 +223,15 @@ class HostEstimator:
         for inner in params:
             if inner.startswith("loss__"):
                 raise ValueError(f"{name}: {inner} is set by set_params, or by an instance as loss")
-        if self.objective not in self.default_objectives:
-            raise ValueError(f"{name}: objective must be unset, the loss replaces it; got {self.objective!r}")
-        own_params = loss.get_params(deep=False)
-        for param, names in self._host.objective_params.items():
-            value, own = params.get(param), next((inner for inner in names if inner in own_params), None)
+        for param in self._host.objective_names:
+            if params.get(param) not in self.default_objectives:
+                raise ValueError(f"{name}: {param} must be unset, the loss replaces it; got {params[param]!r}")
+        own_params, known = loss.get_params(deep=False), self._host.objective_params
+        for param in [param for param in known if params.get(param) is not None]:
+            value, own = params[param], next((inner for inner in known[param] if inner in own_params), None)
             # A metric of the host, such as XGBoost's "quantile", may read it too.
             agrees = own is not None and isinstance(value, int | float) and value == own_params[own]
-            if value is None or agrees or value == self._host.neutral_params.get(param, False):
+            if agrees or value == self._host.neutral_params.get(param, False):
                 continue
             advice = (
                 "do not set it" if own is None else f"set loss__{own} by set_params, or pass an instance as loss"
@@ -206,7 +278,10 @@ class HostEstimator:
 
     def _response(self, raw: Array) -> Array:
         """What ``predict`` returns for raw scores."""
-        return squeeze(self.loss_.link.inverse(raw))
+        response = self.loss_.link.inverse(raw)
+        if self.task == "regression":
+            return squeeze(response)
+        return decode_labels(response, self.classes_, self.loss_.multilabel)
 
     def _metrics(self, metrics: Any) -> Any:
         """Metrics of a fit, one or a list, as functions of the host's scores, or names of its own.
@@ -247,40 +322,3 @@ def routed(method: Callable[..., Any], *others: str) -> dict[str, None]:
     named = inspect.signature(method).parameters.values()
     names = [one.name for one in named if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     return dict.fromkeys([name for name in names if name not in ("self", "X", "y")] + list(others))
-
-
-def host_class_factors(owner: str, loss: Loss, given: Mapping[str, Any], y: Array, n_classes: int | None) -> Array:
-    """Factors on the weights of two classes, (2,), by parameters of the host.
-
-    ``is_unbalance`` gives both classes the same total weight, by a factor on the smaller one.
-    """
-    name, value = next(iter(given.items()))
-    if n_classes != 2:
-        raise ValueError(
-            f"{owner}: {name} weights the second of two classes, use sample_weight for loss {loss!r}; got "
-            f"{value!r}"
-        )
-    if len(given) > 1:
-        raise ValueError(f"{owner}: only one of {', '.join(given)} may be set")
-    if name != "scale_pos_weight":
-        counts = np.bincount(y[:, 0].astype(np.intp))
-        return counts.max() / counts
-    require(owner, name, value, POSITIVE)
-    return np.array([1.0, value])
-
-
-def check_target_array(owner: str, loss: Loss, y: Any) -> Array:
-    """A target, (n,) or (n, K), as float64 of shape (n, K), finite unless the loss allows infinity."""
-    if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-    values = target_array(y)
-    if values.ndim not in (1, 2) or len(values) == 0:
-        raise ValueError(f"{owner}: y must have shape (n,) or (n, K) and at least one row, got {values.shape}")
-    if values.dtype.kind == "c":
-        check_array(values, ensure_2d=False, input_name="y", estimator=owner)
-    if loss.task == "classification" and values.dtype.kind not in "biufO":
-        raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {values.ravel().tolist()[0]!r}")
-    numbers = encode_targets(values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values)
-    if not loss.infinite:
-        assert_all_finite(numbers, input_name="y")
-    return numbers

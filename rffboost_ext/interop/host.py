@@ -84,8 +84,15 @@ class Host(ABC):
     """Name of the method of a matrix that returns some of its rows."""
     metric_direction: ClassVar[tuple[bool, ...]]
     """What follows name and value in the result of a metric whose lower values are better."""
+    features_advice: ClassVar[str]
+    """What to do if :meth:`features` returns None."""
     score_argument: ClassVar[str]
     """The argument of an estimator's ``predict`` that requests scores."""
+    score_type: ClassVar[type]
+    estimator: ClassVar[Any]
+    """The base class of its estimators."""
+    objective_names: ClassVar[Sequence[str]] = ("objective",)
+    """The parameter of estimators that our loss replaces, and its aliases."""
     continued: ClassVar[str]
     """The argument of an estimator's ``fit`` that is a model to continue."""
     class_weights: ClassVar[Sequence[str]] = ("scale_pos_weight",)
@@ -114,18 +121,18 @@ class Host(ABC):
         return None
 
     @abstractmethod
-    def features(self, matrix: Any) -> Array:
-        """The features of a matrix, (n, d), or a ValueError that says how to provide them."""
-
-    @abstractmethod
-    def check_features(self, matrix: Any, X: Array) -> None:
-        """Raise a ValueError if a matrix is known to hold other features than X."""
+    def features(self, matrix: Any) -> Array | None:
+        """The features of a matrix, (n, d), NaN for missing ones; None if they are not available as numbers."""
 
     @abstractmethod
     def tree_inputs(self, matrix: Any, rows: Array) -> Array | None:
-        """Some rows of a matrix as the host's trees read them, with NaN; None if the host does not return them.
+        """Some rows of a matrix as the host's trees read them, or bins of these; None if they are not available.
 
-        A ValueError is raised if the scores are known not to be the sum of the trees of all rounds.
+        Raises
+        ------
+        ValueError
+            If trees and cosines cannot be added up: columns are categories with names, or the scores of the host
+            are not the sum of the trees of all rounds.
         """
 
     @abstractmethod

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import lightgbm
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
-from .._signals import atomic_fit
-from ..core import Loss
+from ..core import Loss, Observations
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
 from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.tables import label_array, target_array
-from ..preprocessing.targets import decision_values, decode_labels, encode_labels, first_labels, squeeze
+from ..preprocessing.targets import decision_values, encode_labels, first_labels
 from ..utils.typing import Array
 from .array_objectives import ArrayMetric, ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
 from .lightgbm_host import HOST, lightgbm_booster
 from .matrices import attach, host_labels
-from .queries import add_queries, replace_eval_targets
+from .queries import replace_eval_targets
 
 WITHOUT = "objective and those of its own objectives, such as alpha"
-# LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
-OBJECTIVE = ("objective_type", "app", "application")
+# LightGBM's aliases of parameters.
 METRIC = ("metric", "metrics", "metric_types")
 NUM_CLASS = ("num_class", "num_classes")
 
@@ -97,108 +95,52 @@ class LGBMEstimator(HostEstimator):
     __metadata_request__predict = routed(lightgbm.LGBMModel.predict)
 
     @classmethod
-    def _host_class(cls) -> Any:
-        """LightGBM's own class."""
-        return next(base for base in cls.__mro__ if base.__module__.startswith("lightgbm."))
-
-    @classmethod
     def _get_param_names(cls) -> list[str]:
         # scikit-learn does not inspect the keywords that the constructor passes on.
         return sorted({"loss", *cls._host_class()._get_param_names()})
 
-    @atomic_fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Fit to X (n, d) and y; further arguments are LightGBM's.
+    def _labels(self, y: Any) -> Any:
+        # LightGBM would round large integers of nullable types.
+        return y if y is None or self.task == "regression" else label_array(y)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, K)
-            Labels, or real targets in the columns that the loss takes.
-        sample_weight : array-like of shape (n,), optional
-        **kwargs
-            Arguments of LightGBM's ``fit``. A fit that continues an ``init_model`` keeps its baseline, which is 0
-            unless it is an estimator of this module. A fit with an ``init_score`` has no baseline, and ``predict``
-            does not add the score, as in LightGBM. For losses of groups, such as lambdarank, also ``group`` and
-            ``eval_group`` of ``LGBMRanker``, or ``qid`` and ``eval_qid`` as in XGBoost: queries, which become the
-            last column of the target. Weights are those of rows.
+    def _fit_loss(self, y: Any, sample_weight: Any) -> Observations:
+        y = y if y is None else target_array(y)
+        weight = self._times_class_weight(y, sample_weight)
+        if self.task == "classification" and y is not None and (y.ndim == 1 or y.shape[1] == 1):
+            y = encode_labels(y)[1].ravel()
+        return super()._fit_loss(y, weight)
 
-        Raises
-        ------
-        ValueError, TypeError
-            If the loss is unknown, is for another task, does not accept the target, or is not that of an
-            ``init_model``.
-        """
-        if y is not None and self.task == "classification":
-            # LightGBM would round large integers of nullable types.
-            y = label_array(y)
-        kwargs["sample_weight"] = sample_weight
-        y, kwargs = add_queries(type(self).__name__, self.loss, X, y, kwargs)
-        self._prepare(y, sample_weight, kwargs.get("init_model"), kwargs.get("init_score"))
-        metrics = kwargs.pop("eval_metric", None)
-        for spelling, given in {"eval_metric": metrics, **self._other_params}.items():
-            self._check_metrics(spelling, given if spelling in ("eval_metric", *METRIC) else None)
+    def _start_scores(self, rows: Observations, options: Mapping[str, Any]) -> Array:
+        model, given, n_outputs = options.get("init_model"), options.get("init_score"), len(self.baseline_)
+        # LightGBM also takes the scores of several outputs one after another.
+        is_flat = n_outputs > 1 and given is not None and np.shape(given) == (len(rows) * n_outputs,)
+        if given is not None and not is_flat:
+            check_base_margin(given, len(rows), n_outputs, "init_score")
+        if model is not None:
+            return self._continued_baseline(model, self._host.read(lightgbm_booster(model, "init_model")))
+        starts_from_0 = given is not None or self._other_params.get("boost_from_average") in (False, "false")
+        return np.zeros(n_outputs) if starts_from_0 else self.baseline_
+
+    def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
+        metrics = options.pop("eval_metric", None)
+        self._check_metrics("eval_metric", metrics)
+        for spelling in METRIC:
+            self._check_metrics(spelling, self._other_params.get(spelling))
         found = self._metrics(metrics)
         several = found if isinstance(found, list) else [found]
         metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in several]
-        kwargs["callbacks"] = [keep_parameters, *(kwargs.get("callbacks") or ())]
+        options["callbacks"] = [keep_parameters, *(options.get("callbacks") or ())]
+        fit = self._host_class().fit
         if self.task == "regression" or self._n_columns != 1:
             targets = TargetColumns(X, y, self._read_target)
-            kwargs = targets.without_columns(kwargs)
+            options = targets.without_columns(options)
             if any(map(self._needs_attached, targets.targets)):
-                y, kwargs["callbacks"] = targets.labels, [targets, *kwargs["callbacks"]]
+                y, options["callbacks"] = targets.labels, [targets, *options["callbacks"]]
         if self.task == "classification" and self._n_columns != 1:
             # LightGBM's classifier encodes the labels of one column.
             self._n_classes = self._n_responses()
-            self._classes = np.arange(self._n_classes)
-            lightgbm.LGBMModel.fit(self, X, y, eval_metric=metrics, **kwargs)
-        else:
-            super().fit(X, y, eval_metric=metrics, **kwargs)  # type: ignore[misc]
-        return self
-
-    def predict(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
-        """Predict by the loss's own link.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        raw_score : bool, default=False
-            Whether to return raw scores of the loss, baseline included.
-        **kwargs
-            Arguments of LightGBM's ``predict``. ``pred_leaf`` returns LightGBM's leaf indices, ``pred_contrib``
-            feature contributions to raw scores, the baseline included in the bias.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, W)
-            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
-        """
-        if is_explanation(kwargs):
-            return self._explain(X, kwargs)
-        raw = self._raw(X, **kwargs)
-        return squeeze(raw) if raw_score else self._response(raw)
-
-    def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
-        """Set the loss and the baseline."""
-        name, y = type(self).__name__, y if y is None else target_array(y)
-        for spelling in OBJECTIVE:
-            if spelling in self._other_params:
-                value = self._other_params[spelling]
-                raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
-        one_label = self.task == "classification" and y is not None and (y.ndim == 1 or y.shape[1] == 1)
-        weight = self._times_class_weight(y, sample_weight)
-        self._fit_loss(encode_labels(y)[1].ravel() if one_label else y, weight)
-        n_outputs = len(self.baseline_)
-        # LightGBM also takes the scores of several outputs one after another.
-        is_flat = n_outputs > 1 and np.shape(init_score) == (len(y) * n_outputs,)
-        if init_score is not None and not is_flat:
-            check_base_margin(init_score, len(y), n_outputs, "init_score")
-        if model is not None:
-            self.baseline_ = self._continued_baseline(
-                model, self._host.read(lightgbm_booster(model, "init_model"))
-            )
-        elif init_score is not None or self._other_params.get("boost_from_average") in (False, "false"):
-            self.baseline_ = np.zeros(n_outputs)
+            self._classes, fit = np.arange(self._n_classes), lightgbm.LGBMModel.fit
+        fit(self, X, y, eval_metric=metrics, **options)
 
     def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
         """Sample weights times those by ``class_weight``, which LightGBM applies to its Dataset itself."""
@@ -237,24 +179,16 @@ class LGBMEstimator(HostEstimator):
         # LightGBM's default metric would ignore the baseline.
         return params if {*METRIC} & {*given} else params | {"metric": "None"}
 
-    def _raw(self, X: Any, **kwargs: Any) -> Array:
-        """Raw scores, (n, C), the baseline included."""
-        return self.score_conversion().raw(lightgbm.LGBMModel.predict(self, X, raw_score=True, **kwargs))
-
-    def _explain(self, X: Any, options: dict[str, Any]) -> Array:
-        """Leaf indices, or contributions to raw scores."""
-        values = lightgbm.LGBMModel.predict(self, X, **options)
+    def _predict(self, X: Any, options: dict[str, Any], response: Callable[[Array], Array]) -> Array:
+        if not (options.get("pred_leaf") or options.get("pred_contrib")):
+            return super()._predict(X, options, response)
+        values = self._host.estimator.predict(self, X, **options)
         if options.get("pred_leaf"):
             return np.asarray(values)
         # For sparse rows, one sparse matrix per output.
         parts = values if isinstance(values, list) else [values]
         shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
         return self.score_conversion().contributions(shares)
-
-
-def is_explanation(options: dict[str, Any]) -> bool:
-    """Whether arguments of LightGBM's ``predict`` request leaf indices or contributions."""
-    return bool(options.get("pred_leaf") or options.get("pred_contrib"))
 
 
 class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
@@ -281,19 +215,13 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
         self.loss = loss
         super().__init__(**kwargs)
 
-    def predict_proba(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
-        """Class probabilities, (n, K), by the loss's own link; raw scores if `raw_score`."""
-        if is_explanation(kwargs):
-            return self._explain(X, kwargs)
-        raw = self._raw(X, **kwargs)
-        return squeeze(raw) if raw_score else self.loss_.link.inverse(raw)
+    def predict_proba(self, X: Any, **options: Any) -> Array:
+        """Class probabilities, (n, K), by the loss's own link; `options` are those of ``predict``."""
+        return self._predict(X, options, lambda raw: self.loss_.link.inverse(raw))
 
     def decision_function(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores: (n,) for two classes, else (n, K); logs of probabilities if the loss has other scores."""
         return decision_values(self._raw(X, **kwargs), len(self.classes_), self.loss_)
-
-    def _response(self, raw: Array) -> Array:
-        return decode_labels(self.loss_.link.inverse(raw), self.classes_, self.loss_.multilabel)
 
 
 class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..losses.links import BinaryLogitLink
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from .cosine_features import require_matrix_features
 from .cosine_training import assign_trees
 from .host import Host, HostModel
 from .lightgbm_model import TextModel, parse_text_model, rounds_of_text_model, text_model_categories
@@ -36,7 +34,10 @@ class LightGBMHost(Host):
 
     name, slicing, metric_direction = "LightGBM", "subset", (False,)
     unset_score, stores_start, unknown_objective = 0.0, False, "custom"
-    score_argument, continued = "raw_score", "init_model"
+    estimator = LGBMModel
+    score_argument, score_type, continued = "raw_score", np.float64, "init_model"
+    # Its alias "loss" is our own parameter.
+    objective_names = ("objective", "objective_type", "app", "application")
     class_weights = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
     objective_params = {
         "alpha": ("quantile", "delta"),
@@ -47,6 +48,10 @@ class LightGBMHost(Host):
     }
     neutral_params = dict.fromkeys(BAGGING_OF_CLASSES, 1.0)
     ranking_metrics = ("auc", "average_precision")
+    features_advice = (
+        "the Dataset does not return its features as numbers: construct it from an array with "
+        "free_raw_data=False, or pass them by attach(data, X) before training"
+    )
 
     def labels(self, matrix: Dataset) -> Array | None:
         return matrix.get_label()
@@ -68,31 +73,20 @@ class LightGBMHost(Host):
     def whole(self, matrix: Dataset) -> Dataset | None:
         return None if matrix.used_indices is None else matrix.reference
 
-    def features(self, matrix: Dataset) -> Array:
-        if matrix.free_raw_data or isinstance(matrix.data, str):
-            raise ValueError(
-                "the Dataset does not return its features: construct it from an array with free_raw_data=False, "
-                "or pass them by attach(data, X) before training"
-            )
-        return dense(matrix.get_data())
-
-    def check_features(self, matrix: Dataset, X: Array) -> None:
-        # The features are unknown if they come from a file or were freed.
-        known = not isinstance(matrix.data, str | Path | list)
-        found = dense(matrix.data) if known else np.empty(0)
-        if found.ndim == 2:
-            (_, n_features) = np.shape(found)
-            require_matrix_features(n_features, found if found.dtype.kind in "biuf" else None, X)
+    def features(self, matrix: Dataset) -> Array | None:
+        returned = not (is_unbinned(matrix) or matrix.free_raw_data)
+        data = matrix.get_data() if returned else matrix.data
+        # The data are unknown if they come from files or were freed.
+        found = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+        # A table with non-numeric columns has dtype object.
+        return found if found.ndim == 2 and found.dtype.kind in "biuf" else None
 
     def tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
         for spelling in {"boosting", "boosting_type", "boost"} & {*(matrix.params or ())}:
             # train() passes its parameters to a Dataset that was not constructed before.
             require_unchanging_trees(matrix.params[spelling])
-        if matrix.free_raw_data or isinstance(matrix.data, str):
-            return None
-        found = dense(matrix.get_data())[rows]
-        # A table with non-numeric columns has dtype object.
-        return None if found.dtype.kind == "O" else found
+        found = self.features(matrix)
+        return None if found is None else found[rows]
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Dataset]) -> Array:
         for data in matrices:
@@ -178,8 +172,3 @@ def require_unchanging_trees(boosting: str) -> None:
         raise ValueError(
             f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
         )
-
-
-def dense(data: Any) -> Array:
-    """A table as an array, also if it is sparse."""
-    return np.asarray(data.toarray() if hasattr(data, "toarray") else data)

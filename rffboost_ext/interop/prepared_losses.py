@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from ..boosting.scorers import ScoreFunction
@@ -31,9 +28,9 @@ def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None =
     """The prepared loss and its baseline, (C,), with every check of a first round."""
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    with explaining_columns(loss, rows.y):
-        loss, baseline = prepare(loss, rows, n_classes)
-        weighted_in_units(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
+    require_columns(loss, rows.y)
+    loss, baseline = prepare(loss, rows, n_classes)
+    weighted_in_units(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
     return loss, baseline
 
 
@@ -41,11 +38,11 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     """The prepared loss, with the checks of the boosting loop at a host's raw scores (n, C)."""
     raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    with explaining_columns(loss, rows.y):
-        n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
-        loss = prepared_loss(loss, rows, n_classes)
-        require_class_indices(loss, rows.y, raw[0])
-        check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
+    require_columns(loss, rows.y)
+    n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
+    loss = prepared_loss(loss, rows, n_classes)
+    require_class_indices(loss, rows.y, raw[0])
+    check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
     return loss
 
 
@@ -61,26 +58,16 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
     return loss.prepared(y, weight, n_classes)
 
 
-@contextmanager
-def explaining_columns(loss: Loss, y: Array) -> Iterator[None]:
-    """Say how a matrix gets further columns in an error of a loss that needs more than a target (n, K) has."""
-    advice = (
-        "further columns of the target of a matrix are given by attach(matrix, y=...), queries also by the "
-        "host's own qid or group"
-    )
+def require_columns(loss: Loss, y: Array) -> None:
+    """Raise a ValueError that says how a matrix gets more columns if a loss needs more than a target has."""
     try:
         loss.n_scores(y)
     except ValueError as error:
-        raise ValueError(f"{error}; {advice}" if y.shape[1] == 1 else str(error)) from error
-    try:
-        yield
-    except (ValueError, IndexError) as error:
-        if not isinstance(error.__cause__ or error, IndexError):
-            raise
-        raise ValueError(
-            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: "
-            f"{error.__cause__ or error}; {advice}"
-        ) from error
+        advice = (
+            "; further columns of the target of a matrix are given by attach(matrix, y=...), queries also by the "
+            "host's own qid or group"
+        )
+        raise ValueError(f"{error}{advice if y.shape[1] == 1 else ''}") from error
 
 
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..metrics.registry import find_metric
 from ..preprocessing.base_margin import check_base_margin
-from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.typing import Array
 from .array_objectives import ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
@@ -24,7 +24,6 @@ from .links import XGBOOST
 from .loss_text import loss_from_text, loss_to_text
 from .matrices import attach
 from .prepared_losses import first_newton_scores, has_score_for_each_class
-from .queries import add_queries
 from .score_conversion import host_link
 from .xgboost_base_score import base_score_of, initial_score, is_representable, raw_of_base_score
 from .xgboost_host import HOST, LOSS, xgboost_booster
@@ -34,22 +33,23 @@ GIVEN, BASE_MARGIN = "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the parameter ``loss``, and that there was an offset, which is set only then."""
 NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
 """Objectives of XGBoost that equal losses, by the names of these."""
+BY_LINK = ("binary:logistic", "reg:squarederror", "reg:gamma", "reg:logistic")
+"""Objectives of other losses, by their links in :data:`XGBOOST`."""
 
 
-class SetObjective(TrainingCallback):
-    """Sets the objective of a booster that is trained with a callable; its link applies to ``base_score``.
+class SetParams(TrainingCallback):
+    """Sets parameters of a booster that is trained with a callable, such as an objective, whose link applies.
 
     Parameters
     ----------
     params : dict
-        The objective and its parameters.
     """
 
     def __init__(self, params: dict[str, Any]) -> None:
         self.params = params
 
     def before_training(self, model: Any) -> Any:
-        """Set the objective and return the booster."""
+        """Set the parameters and return the booster."""
         model.set_param(self.params)
         return model
 
@@ -66,17 +66,11 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     """Base class of classifier and regressor."""
 
     _host = HOST
-    natives: tuple[str, ...]
-    """Objectives; the first with the link of the loss is that of the booster, unless there are several classes."""
-    native_scores: str
-    """The objective of the booster if none has the link: XGBoost then predicts scores."""
-    predicted: str
-    """What the loss's link returns, in messages."""
-
     uses_base_margin_: bool = False
     """Whether the model was fitted with a ``base_margin``."""
     base_score: Any
     max_delta_step: Any
+    objective: Any
     eval_metric: Any
     callbacks: Any
     get_booster: Any
@@ -85,68 +79,39 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     __metadata_request__predict = routed(xgboost.XGBModel.predict)
     __metadata_request__score = {"base_margin": None}
 
-    @atomic_fit
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Fit to X (n, d) and y; further arguments are XGBoost's.
+    def _start_scores(self, rows: Observations, options: Mapping[str, Any]) -> Array:
+        model, baseline = options.get("xgb_model"), self.baseline_
+        if model is not None:
+            baseline = self._continued_baseline(model, self._host.read(xgboost_booster(model, "xgb_model")))
+        elif self.base_score is not None:
+            baseline = self._given_baseline()
+        elif self._class_factors is not None:
+            factors = self._class_factors[rows.y[:, 0].astype(np.intp)]
+            baseline = first_newton_scores(self.loss_, Observations(rows.y, rows.weight * factors))
+        self.uses_base_margin_ = options.get("base_margin") is not None
+        return np.zeros_like(baseline) if self.uses_base_margin_ else baseline
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, K)
-            Classes 0 .. K-1, or real targets in the columns that the loss takes.
-        sample_weight : array-like of shape (n,), optional
-        **kwargs
-            Arguments of XGBoost's ``fit``. A fit that continues an ``xgb_model`` keeps its intercept. A
-            ``base_margin`` takes the place of the intercept, as in XGBoost. For losses of groups, such as
-            lambdarank, also ``qid``, ``group``, ``eval_qid`` and ``eval_group`` of ``XGBRanker``: queries, which
-            become the last column of the target. Labels of queries may be in any order. Weights are those of rows.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the loss is unknown, is for another task, does not accept the target, or is not that of an
-            ``xgb_model``.
-        """
-        kwargs["sample_weight"] = sample_weight
-        y, kwargs = add_queries(type(self).__name__, self.loss, X, y, kwargs)
-        objective = self._prepare(y, sample_weight, kwargs.get("xgb_model"), kwargs.get("base_margin"))
+    def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
+        params = self._host_params()
+        self._check_metric(self.eval_metric, rows.y, params["objective"])
+        self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
         given = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
         self.objective = ArrayObjective(self.loss_, self._conversion, self._class_factors)
         self.eval_metric = self._metrics(self.eval_metric)
-        self.callbacks = [SetObjective(self._host_params(objective)), *(self.callbacks or ())]
+        self.callbacks = [SetParams(params), *(self.callbacks or ())]
         try:
             if self.task == "regression" or self.loss_.multilabel or self._n_columns == 1:
-                super().fit(X, y, **kwargs)  # type: ignore[misc]
+                self._host_class().fit(self, X, y, **options)
             else:
                 # XGBoost's classifier takes all columns of y for labels.
                 self.n_classes_ = self._n_responses()
-                xgboost.XGBModel.fit(self, X, y, **kwargs)
+                xgboost.XGBModel.fit(self, X, y, **options)
         finally:
             # Restore the user's parameters for clones and later fits.
             vars(self).update(given)
-        texts = {LOSS: loss_to_text(self.loss_), GIVEN: loss_to_text(LOSSES.make(self.loss))}
-        self.get_booster().set_attr(**texts, **{BASE_MARGIN: "true" if self.uses_base_margin_ else None})
-        return self
-
-    def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
-        """Predict by the loss's own link.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        output_margin : bool, default=False
-            Whether to return raw scores of the loss, baseline included, (n,) or (n, C).
-        **kwargs
-            Arguments of XGBoost's ``predict``; a base_margin is in XGBoost's units, by default 0 if the model was
-            fitted with one.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, W)
-            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
-        """
-        raw = self._raw(X, **kwargs)
-        return squeeze(raw).astype(np.float32) if output_margin else self._response(raw)
+        loss, text = LOSSES.make(self.loss), loss_to_text(self.loss_)
+        attributes = {LOSS: text, GIVEN: text if loss is self.loss_ else loss_to_text(loss)}
+        self.get_booster().set_attr(**attributes, **{BASE_MARGIN: "true" if self.uses_base_margin_ else None})
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Parameters for ``xgboost.train``: without the loss, with the fitted intercept."""
@@ -198,24 +163,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         # XGBoost takes a target for each score.
         return y.shape[1] not in (1, len(self.baseline_)) or not np.isfinite(y).all()
 
-    def _prepare(self, y: Any, sample_weight: Any, model: Any, base_margin: Any) -> str:
-        """Set loss and intercept, which XGBoost's own fit reads, and return the objective in the booster."""
-        rows = self._fit_loss(y, sample_weight)
-        if model is not None:
-            self.baseline_ = self._continued_baseline(model, self._host.read(xgboost_booster(model, "xgb_model")))
-        elif self.base_score is not None:
-            self.baseline_ = self._given_baseline()
-        elif self._class_factors is not None:
-            factors = self._class_factors[rows.y[:, 0].astype(np.intp)]
-            self.baseline_ = first_newton_scores(self.loss_, Observations(rows.y, rows.weight * factors))
-        self.uses_base_margin_ = base_margin is not None
-        if self.uses_base_margin_:
-            self.baseline_ = np.zeros_like(self.baseline_)
-        objective = self._host_objective()
-        self._check_metric(self.eval_metric, rows.y, objective)
-        self._start = base_score_of(self._conversion.slope * self.baseline_, objective)
-        return objective
-
     def _given_baseline(self) -> Array:
         """The parameter ``base_score``, in units of the host's objective, as a baseline."""
         try:
@@ -228,14 +175,20 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
         if has_score_for_each_class(self.loss_, self.baseline_):
             return "multi:softprob"
-        start = self._conversion.slope * self.baseline_
-        same = NATIVE.get(LOSSES.name_of(self.loss_)), *self.natives
-        fits = (name for name in same if name and self._has_link_of(name) and is_representable(start, name))
-        return next(fits, self.native_scores)
+        link = host_link(self.loss_)
+        found = NATIVE.get(LOSSES.name_of(self.loss_)) or next((n for n in BY_LINK if XGBOOST[n] == link), None)
+        if self.loss_.multilabel and link == LogitLink():
+            # One log-odds for each label.
+            found = "binary:logistic"
+        if found is not None and is_representable(self._conversion.slope * self.baseline_, found):
+            return found
+        # XGBoost then predicts scores.
+        return "binary:logitraw" if self.task == "classification" else "reg:squarederror"
 
-    def _host_params(self, objective: str) -> dict[str, Any]:
+    def _host_params(self) -> dict[str, Any]:
         """The objective in the booster, its parameters, and the number of scores."""
-        n_scores, of_classes = len(self.baseline_), objective == "multi:softprob"
+        objective, n_scores = self._host_objective(), len(self.baseline_)
+        of_classes = objective == "multi:softprob"
         params: dict[str, Any] = {
             "objective": objective,
             "num_class": n_scores if of_classes else 0,
@@ -248,17 +201,10 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
             params["max_delta_step"] = 0
         return params
 
-    def _raw(self, X: Any, **kwargs: Any) -> Array:
-        """Raw scores, (n, C)."""
-        if kwargs.get("base_margin") is not None:
-            check_base_margin(kwargs["base_margin"], _num_samples(X), len(self.baseline_))
-        return self.score_conversion().raw(xgboost.XGBModel.predict(self, X, output_margin=True, **kwargs))
-
-    def _has_link_of(self, objective: str) -> bool:
-        """Whether an objective of XGBoost's maps margins to the same response as the loss."""
-        # One log-odds for each label.
-        link = LogitLink() if objective == "binary:logistic" and self.loss_.multilabel else XGBOOST[objective]
-        return link == host_link(self.loss_)
+    def _raw(self, X: Any, **options: Any) -> Array:
+        if options.get("base_margin") is not None:
+            check_base_margin(options["base_margin"], _num_samples(X), len(self.baseline_))
+        return super()._raw(X, **options)
 
     def _is_own_metric(self, metric: Any) -> bool:
         # XGBoost takes lower values for better ones, except of metrics of its own names.
@@ -270,9 +216,10 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         unsupported, allowed = self._unsupported_metrics(metric)
         if not unsupported:
             return
+        has_link = objective == "binary:logistic" or XGBOOST[objective] == host_link(self.loss_)
         # Metrics take the scores of binary:logitraw for probabilities.
-        if objective == "binary:logitraw" or not self._has_link_of(objective):
-            reason = f"do not use its {self.predicted}"
+        if objective == "binary:logitraw" or not has_link:
+            reason = f"do not use its {'probabilities' if self.task == 'classification' else 'means'}"
         elif self._needs_attached(y):
             reason = "do not use the columns of y but the first"
         else:
@@ -321,34 +268,21 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     True
     """
 
-    task, predicted = "classification", "probabilities"
-    natives, native_scores = ("binary:logistic",), "binary:logitraw"
+    task = "classification"
     default_objectives = (None, "binary:logistic", "multi:softprob")
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
         self.loss = loss
         super().__init__(**kwargs)
 
-    def predict_proba(
-        self,
-        X: Any,
-        validate_features: bool = True,
-        base_margin: Any = None,
-        iteration_range: tuple[int, int] | None = None,
-    ) -> Array:
-        """Class probabilities, (n, K), by the loss's own link."""
-        shared = {"base_margin": base_margin, "iteration_range": iteration_range}
-        raw = self._raw(X, validate_features=validate_features, **shared)
-        return self.loss_.link.inverse(raw)
+    def predict_proba(self, X: Any, **options: Any) -> Array:
+        """Class probabilities, (n, K), by the loss's own link; `options` are those of ``predict``."""
+        return self._predict(X, options, lambda raw: self.loss_.link.inverse(raw))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = False
         return tags
-
-    def _response(self, raw: Array) -> Array:
-        probability = self.loss_.link.inverse(raw)
-        return decode_labels(probability, np.arange(probability.shape[1]), self.loss_.multilabel)
 
 
 class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
@@ -370,8 +304,7 @@ class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     are rejected. A callable eval_metric receives what ``predict`` returns.
     """
 
-    task, predicted = "regression", "means"
-    natives, native_scores = ("reg:squarederror", "reg:gamma", "reg:logistic"), "reg:squarederror"
+    task = "regression"
     default_objectives = (None, "reg:squarederror")
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:

@@ -20,7 +20,6 @@ from ..terms.ensemble import Ensemble
 from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from .cosine_features import require_matrix_features, require_no_missing
 from .host import Host, HostModel
 from .links import XGBOOST, link_of
 from .prepared_losses import has_score_for_each_class
@@ -28,11 +27,6 @@ from .xgboost_base_score import base_score_of, initial_score
 
 LOSS = "rffboost_loss"
 """The attribute of a booster that is the prepared loss that was minimised, as text."""
-CATEGORIES = (
-    "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
-    "one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, codes)"
-)
-"""Error message for categorical columns."""
 
 
 class XGBoostHost(Host):
@@ -40,7 +34,8 @@ class XGBoostHost(Host):
 
     name, slicing, metric_direction = "XGBoost", "slice", ()
     unset_score, stores_start, unknown_objective = 0.5, True, "reg:squarederror"
-    score_argument, continued = "output_margin", "xgb_model"
+    estimator = XGBModel
+    score_argument, score_type, continued = "output_margin", np.float32, "xgb_model"
     # max_delta_step is missing because trees read it too.
     objective_params = {
         "quantile_alpha": ("quantile",),
@@ -52,6 +47,10 @@ class XGBoostHost(Host):
         **dict.fromkeys(("lambdarank_unbiased", "ndcg_exp_gain"), ()),
     }
     ranking_metrics = ("auc", "aucpr")
+    features_advice = (
+        "XGBoost does not return the features of a QuantileDMatrix, and categorical columns are no numbers: pass "
+        "numbers by attach(matrix, X) before training, or train on a DMatrix of numbers"
+    )
 
     def labels(self, matrix: DMatrix) -> Array | None:
         labels = matrix.get_label()
@@ -69,37 +68,24 @@ class XGBoostHost(Host):
         sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
         return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) else None
 
-    def features(self, matrix: DMatrix) -> Array:
-        if "c" in (matrix.feature_types or ()):
-            raise ValueError(CATEGORIES)
-        if isinstance(matrix, QuantileDMatrix):
-            raise ValueError(
-                "a QuantileDMatrix does not return its features: pass them by attach(matrix, X) before training, "
-                "or train on a DMatrix"
-            )
-        rows = matrix.get_data()
-        require_no_missing(matrix.num_row() * matrix.num_col() - rows.nnz)
-        return np.asarray(rows.toarray())
-
-    def check_features(self, matrix: DMatrix, X: Array) -> None:
-        if not matrix.get_categories().empty():
-            raise ValueError(CATEGORIES)
-        require_no_missing(matrix.num_row() * matrix.num_col() - matrix.num_nonmissing())
-        # A QuantileDMatrix has only the bins of its features.
-        found = None if isinstance(matrix, QuantileDMatrix) else self.tree_inputs(matrix, np.arange(len(X)))
-        require_matrix_features(matrix.num_col(), found, X)
+    def features(self, matrix: DMatrix) -> Array | None:
+        returned = not isinstance(matrix, QuantileDMatrix) and "c" not in (matrix.feature_types or ())
+        return dense_with_nan(matrix.get_data()) if returned else None
 
     def tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
+        if not matrix.get_categories().empty():
+            raise ValueError(
+                "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, "
+                "such as one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, "
+                "codes)"
+            )
         try:
             # A QuantileDMatrix cannot be sliced; its values are not the features, but take the same paths.
             is_binned = isinstance(matrix, QuantileDMatrix)
-            entries = (matrix.get_data()[rows] if is_binned else matrix.slice(rows).get_data()).tocoo()
+            return dense_with_nan(matrix.get_data()[rows] if is_binned else matrix.slice(rows).get_data())
         except XGBoostError:
             # Such as one in external memory.
             return None
-        found = np.full(entries.shape, np.nan)
-        found[entries.row, entries.col] = entries.data
-        return found
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[DMatrix]) -> dict[str, Any]:
         start = base_score_of(baseline, self.unknown_objective)
@@ -157,6 +143,14 @@ def xgboost_booster(model: Any, name: str = "model") -> Booster:
     if not isinstance(model, Booster):
         raise TypeError(f"{name} must be a model of XGBoost or the path of its file, got {model!r}")
     return model
+
+
+def dense_with_nan(sparse: Any) -> Array:
+    """A sparse matrix as an array, NaN for missing entries."""
+    entries = sparse.tocoo()
+    found = np.full(entries.shape, np.nan)
+    found[entries.row, entries.col] = entries.data
+    return found
 
 
 def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:

@@ -154,9 +154,9 @@ def rule_of(cls: type, where: str) -> StorageRule:
         if rule.cls is cls:
             return rule
     for table in REGISTRIES.values():
-        for name in table.names() if issubclass(cls, table.base) else ():
-            if table.get(name) is cls:
-                return registered_part(table, name)
+        name = table.find(cls) if issubclass(cls, table.base) else None
+        if name is not None:
+            return registered_part(table, name)
     if issubclass(cls, FunctionType | BuiltinFunctionType | partial):
         raise TypeError(f"{where} is a function, which cannot be stored: replace it, or use joblib")
     raise TypeError(

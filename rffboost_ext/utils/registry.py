@@ -126,7 +126,12 @@ class Registry(Generic[T]):
 
     def name_of(self, part: T) -> str:
         """The registered name of the class of `part`, or the name of the class if it is not registered."""
-        return next((name for name, cls in self._table.items() if cls is type(part)), type(part).__name__)
+        return self.find(type(part)) or type(part).__name__
+
+    def find(self, cls: type) -> str | None:
+        """The registered name of a class; None if it is not registered."""
+        self._search()
+        return {entry: name for name, entry in self._table.items()}.get(cls)
 
     def _search(self) -> None:
         if self._searched:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pytest
+import xgboost
 from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, log_loss, mean_absolute_error
 
 from rffboost_ext import LOSSES, Link, Loss
+from rffboost_ext.interop import lightgbm as rlgb
+from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.losses import FunctionLink, MultinomialLogitLink
 
 from ..cases import LOSS_NAMED
@@ -164,3 +168,99 @@ def mean_value(loss, y, raw, weight=None):
     """The weighted mean of a loss, by its definition."""
     y = np.asarray(y, float).reshape(len(raw), -1)
     return np.average(loss.value(y, raw), weights=weight)
+
+
+@dataclass(frozen=True)
+class HostCase:
+    """A host: its package, our module for it, and how its estimators and its loop are called."""
+
+    name: str
+    own: Any
+    ours: Any
+    prefix: str
+    params: dict[str, Any]
+    native: dict[str, Any]
+    score: str
+    continued: str
+
+    def __str__(self):
+        return self.name
+
+    def estimator(self, loss="squared_error", **params):
+        """Our estimator for the task of a loss."""
+        loss = LOSSES.create(loss) if isinstance(loss, str) and loss in LOSSES.names() else loss
+        kind = "Classifier" if getattr(loss, "task", None) == "classification" else "Regressor"
+        return getattr(self.ours, self.prefix + kind)(loss=loss, **self.params | params)
+
+    def classifier(self, **params):
+        return getattr(self.ours, f"{self.prefix}Classifier")(**self.params | params)
+
+    def theirs(self, kind, **params):
+        """The host's own estimator."""
+        return getattr(self.own, self.prefix + kind)(**self.params | params)
+
+    def scores(self, model, rows):
+        """Raw scores, (n, C)."""
+        return np.asarray(model.predict(rows, **{self.score: True}), dtype=float).reshape(len(rows), -1)
+
+    def watch(self, rows, y, weight=None):
+        """Arguments of ``fit`` for an evaluation set."""
+        silent = {"verbose": False} if self.name == "xgboost" else {}
+        name = "sample_weight_eval_set" if self.name == "xgboost" else "eval_sample_weight"
+        return {"eval_set": [(rows, y)], **silent} | ({} if weight is None else {name: [weight]})
+
+    def curve(self, model):
+        """The curves of the first evaluation set by metric."""
+        curves = model.evals_result() if self.name == "xgboost" else model.evals_result_
+        return next(iter(curves.values()))
+
+    def matrix(self, rows, y=None, weight=None):
+        if self.name == "xgboost":
+            return self.own.DMatrix(rows, y, weight=weight)
+        return self.own.Dataset(rows, y, weight=weight, free_raw_data=False)
+
+    def train(self, matrix, by, rounds, metric=None, watched=(), **params):
+        """A training by an objective: the booster, and the curves of its matrix and of others."""
+        seen, every = {}, [matrix, *watched]
+        names = [f"set{number}" for number in range(len(every))]
+        if self.name == "xgboost":
+            parts = {"obj": by, "custom_metric": metric}
+            shown = {"evals": [*zip(every, names, strict=True)], "evals_result": seen, "verbose_eval": False}
+            booster = self.own.train(self.native | params, matrix, rounds, **parts, **shown)
+        else:
+            params = self.native | params | {"objective": by}
+            shown = {"valid_sets": every, "valid_names": names, "callbacks": [self.own.record_evaluation(seen)]}
+            booster = self.own.train(params, matrix, rounds, feval=metric, **shown)
+        return booster, [next(iter(curve.values())) for curve in seen.values()]
+
+    def bound(self, matrix, loss, rounds, weight=None, **params):
+        """A training from the baseline as an estimator, and its curve."""
+        start = self.ours.intercept(loss, matrix)
+        own = start if isinstance(start, dict) else {"num_class": len(start)}
+        parts = self.ours.objective(loss), rounds, self.ours.metric(loss)
+        booster, (curve,) = self.train(matrix, *parts, **own | params)
+        return self.ours.bind(booster, loss, **{} if isinstance(start, dict) else {"baseline": start}), curve
+
+
+XGBOOST = HostCase(
+    "xgboost",
+    xgboost,
+    rxgb,
+    "XGB",
+    {"max_depth": 3, "n_jobs": 1, "n_estimators": 8},
+    PARAMS | {"disable_default_eval_metric": True},
+    "output_margin",
+    "xgb_model",
+)
+LIGHTGBM = HostCase(
+    "lightgbm",
+    lightgbm,
+    rlgb,
+    "LGBM",
+    {"num_leaves": 7, "n_jobs": 1, "n_estimators": 8, "verbose": -1},
+    {"num_leaves": 7, "verbose": -1, "num_threads": 1, "metric": "None"},
+    "raw_score",
+    "init_model",
+)
+HOSTS = [XGBOOST, LIGHTGBM]
+hosts = pytest.mark.parametrize("host", HOSTS, ids=str)

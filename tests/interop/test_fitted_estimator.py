@@ -175,7 +175,7 @@ def test_cosines_take_no_categories_for_numbers(kind):
     known = on_categories(TABLE, kind)
     codes = on_categories(CODED, kind, feature_types=["c", "q"])
     for matrix in (known, codes):
-        with pytest.raises(ValueError, match="must hold numbers for cosines, got categorical columns"):
+        with pytest.raises(ValueError, match="categorical columns"):
             xgb.train(PARAMS, matrix, 2, obj=rxgb.CosineObjective())
     if hasattr(known, "get_categories"):
         with pytest.raises(ValueError, match="got categorical columns"):

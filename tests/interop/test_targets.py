@@ -172,9 +172,7 @@ def test_slices_keep_the_columns_of_their_rows():
 @hosts
 def test_columns_that_are_missing_are_named(host):
     model = made(host, WeightedSquare())
-    with pytest.raises(
-        ValueError, match=r"loss WeightedSquare\(\): y must have the columns .* attach\(matrix, y="
-    ):
+    with pytest.raises(ValueError, match=r"loss WeightedSquare\(\): .* further columns of y"):
         model.fit(X, SIGNAL)
     with pytest.raises(ValueError, match="y must have the 2 columns of the fit, got 1"):
         model.fit(X, np.column_stack([SIGNAL, np.ones(400)]), eval_set=[(X, SIGNAL)])

@@ -152,9 +152,9 @@ OTHER[7, 2] += 1.0
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [
-        (lambda: xgb.DMatrix(GAPS, BINARY), "missing values, which cosines cannot take"),
-        (lambda: xgb.QuantileDMatrix(GAPS, BINARY), "missing values, which cosines cannot take"),
-        (lambda: xgb.QuantileDMatrix(np.round(X32), BINARY, missing=0.0), "missing values"),
+        (lambda: xgb.DMatrix(GAPS, BINARY), "instead of nan"),
+        (lambda: xgb.QuantileDMatrix(GAPS, BINARY), "instead of nan"),
+        (lambda: xgb.QuantileDMatrix(np.round(X32), BINARY, missing=0.0), "instead of nan"),
         (lambda: xgb.DMatrix(OTHER, BINARY), "row 7, column 2"),
     ],
 )
