@@ -71,5 +71,5 @@ print(f"tuned: {search.best_params_}, test accuracy {search.score(X_test, y_test
 
 # Fifty linear terms are one linear term, of the imputed and standardised features.
 (term,) = search.best_estimator_.ensemble_.compact().terms
-inner = term.term.term
+inner = term.innermost
 print(f"50 rounds compact to one {type(inner).__name__} of {len(inner.slope)} features")

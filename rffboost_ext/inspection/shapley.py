@@ -15,7 +15,7 @@ interventional or marginal SHAP values.
   z diverge, as in the shap package for trees with background data.
 - A symmetric tree with linear leaves is evaluated at the mixtures of x and z in the features at its splits: exact
   for up to 8 features of a tree.
-- Any other term is evaluated at mixtures of x and z: :mod:`~rffboost_ext.inspection.coalitions`.
+- Any other term is evaluated at mixtures of x and z: :mod:`~rffboost_ext.utils.coalitions`.
 
 References
 ----------

@@ -117,7 +117,7 @@ def test_bmkr_takes_the_best_kernel_for_the_residual_of_each_round():
             machine = SVR(kernel=kernel.kernel, C=0.5, **params).fit(Z, residual)
             outputs[kernel] = machine.predict(Z)
         best = min(outputs, key=lambda k: np.square(residual - outputs[k]).sum())
-        assert term.term.term.kernel == best
+        assert term.innermost.kernel == best
         residual -= 0.5 * outputs[best]
         np.testing.assert_allclose(S[:, 0] - raw[:, 0], residual, atol=5e-3)  # the solver's tolerance is 1e-3
         residual = S[:, 0] - raw[:, 0]
