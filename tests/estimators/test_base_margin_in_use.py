@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 import sklearn
@@ -16,15 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from rffboost_ext import (
     Checkpoint,
     ConformalRegressor,
-    RFFBoostClassifier,
-    RFFBoostDistribution,
     RFFBoostQuantileRegressor,
-    RFFBoostRanker,
     RFFBoostRegressor,
-    RFFBoostSurvival,
     average,
     compress,
-    load_model,
 )
 
 N = 160
@@ -57,22 +50,6 @@ def test_a_fit_from_a_model_has_an_offset_as_that_has(model):
         clone(PLAIN).fit(X, COUNTS, init_model=model)
     with pytest.raises(ValueError, match="init_model was fitted without base_margin"):
         clone(PLAIN).fit(X, COUNTS, init_model=clone(PLAIN).fit(X, COUNTS), base_margin=OFFSET)
-
-
-@pytest.mark.parametrize("kind", ["mean", "quantiles", "interval"])
-def test_copies_and_files_need_the_offset(kind, tmp_path):
-    booster = clone(PLAIN).set_params(loss="auto")
-    made = {
-        "mean": PLAIN,
-        "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), booster),
-        "interval": ConformalRegressor(booster, random_state=0),
-    }
-    fitted = clone(made[kind]).fit(X, COUNTS, base_margin=OFFSET)
-    fitted.save_model(tmp_path / "m.rffboost")
-    for again in (load_model(tmp_path / "m.rffboost"), pickle.loads(pickle.dumps(fitted))):
-        np.testing.assert_array_equal(again.predict(X, base_margin=OFFSET), fitted.predict(X, base_margin=OFFSET))
-        with pytest.raises(ValueError, match=NEEDED):
-            again.predict(X)
 
 
 def test_intervals_and_quantiles_move_with_the_offset():
@@ -147,31 +124,3 @@ def test_searches_and_ensembles_route_the_offset():
         assert bagging.predict(X, **given).shape == (N,)
         interval = ConformalRegressor(routed, random_state=0).fit(X, COUNTS, **given)
         assert interval.predict_interval(X, OFFSET).shape == (N, 2)
-
-
-LABELS = (X + 0.5 * RNG.standard_normal((N, 3)) > 0.0).astype(int)
-TIMES = np.rec.fromarrays([X[:, 1] < 1.0, np.exp(X[:, 0]) + 0.1 * np.arange(1, N + 1) / N], names="event,time")
-KINDS = {
-    "ranker": (RFFBoostRanker(eval_metric="ndcg"), np.digitize(X[:, 0], [0, 1]), {"qid": np.arange(N) % 16}, 1),
-    "survival": (RFFBoostSurvival(eval_metric="concordance"), TIMES, {}, 1),
-    "times": (RFFBoostSurvival("aft_normal"), TIMES, {}, 1),
-    "distribution": (RFFBoostDistribution("normal", eval_metric="crps"), X[:, 0], {}, 2),
-    "labels": (RFFBoostClassifier(eval_metric="f1_macro"), LABELS, {}, 3),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_estimator_takes_offsets(kind):
-    estimator, y, given, n_scores = KINDS[kind]
-    estimator.set_params(learner="rff_newton", n_estimators=6, n_folds=2, random_state=0)
-    offset = RNG.standard_normal((N, n_scores))
-
-    def scores(base_margin):
-        more = {} if base_margin is None else {"base_margin": base_margin}
-        fitted = clone(estimator).fit(X, y, **given, **more)
-        return fitted.ensemble_.raw(X), fitted.score(X, y, **given, **more)
-
-    for one, other, shift in ((None, 0.0 * offset, 0.0), (offset, offset + 2.0, 2.0)):
-        (wanted, score), (found, again) = scores(one), scores(other)
-        np.testing.assert_allclose(found + shift, wanted, rtol=0, atol=1e-9)
-        assert again == pytest.approx(score, rel=1e-9)

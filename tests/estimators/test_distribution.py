@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.derived_links import convert_mean
 from rffboost_ext import (
     DISTRIBUTIONS,
-    Checkpoint,
     RFFBoostDistribution,
     RFFBoostRegressor,
-    average,
-    compress,
-    load_model,
-    save_model,
 )
 from rffboost_ext.losses import NegativeBinomial, Normal, StudentT
 from rffboost_ext.metrics import crps
@@ -85,29 +77,6 @@ def test_scale_follows_the_features(model):
     assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.6
 
 
-def test_file_pickle_and_copies_predict_the_same(model, tmp_path):
-    save_model(model, tmp_path / "model.rffb")
-    X_new = X[TEST]
-    for twin in (load_model(tmp_path / "model.rffb"), pickle.loads(pickle.dumps(model))):
-        assert twin.get_params() == model.get_params()
-        np.testing.assert_array_equal(twin.predict_dist(X_new).ppf(0.3), model.predict_dist(X_new).ppf(0.3))
-    cosines = fitted(learner="rff_newton")
-    small = compress(cosines, X[TRAIN], 20, random_state=0)
-    assert small.score(X_new, Y[TEST]) > cosines.score(X_new, Y[TEST]) - 0.1
-
-
-def test_averages_initial_models_and_warm_starts(model):
-    other = fitted(random_state=1, learner="rff_newton")
-    mean = average([model, other])
-    raw = 0.5 * (model.raw_scores(X) + other.raw_scores(X))
-    np.testing.assert_allclose(mean.raw_scores(X), raw, atol=1e-6)
-    more = RFFBoostDistribution(learner="tree", n_estimators=5, random_state=0)
-    assert more.fit(X[TRAIN], Y[TRAIN], init_model=model).n_estimators_ == 35
-    warm = fitted(warm_start=True, n_estimators=20)
-    warm.set_params(n_estimators=30).fit(X[TRAIN], Y[TRAIN])
-    np.testing.assert_allclose(warm.raw_scores(X), model.raw_scores(X), atol=1e-5)
-
-
 def test_importances_and_shapley_values_of_each_score(model):
     assert model.feature_importances_.argmin() == 2
     values = model.shap_values(X[:5], X[:20])
@@ -116,20 +85,6 @@ def test_importances_and_shapley_values_of_each_score(model):
         values.sum(axis=2), model.raw_scores(X[:5]) - model.raw_scores(X[:20]).mean(axis=0), atol=1e-5
     )
     assert np.abs(values[:, 1, 1]).mean() > np.abs(values[:, 1, 2]).mean()
-
-
-def test_checkpoints_resume(tmp_path):
-    path = tmp_path / "fit.rffb"
-    with pytest.raises(KeyboardInterrupt):
-        fitted(callbacks=[Checkpoint(path, every=10), interrupt])
-    resumed = fitted(callbacks=[Checkpoint(path, every=10)])
-    np.testing.assert_allclose(resumed.raw_scores(X), fitted().raw_scores(X), atol=1e-5)
-
-
-def interrupt(progress):
-    """Interrupt a fit after 15 rounds."""
-    if progress.round.index == 14:
-        raise KeyboardInterrupt
 
 
 def test_missing_values_categories_and_weights():
@@ -217,12 +172,3 @@ def test_a_mean_of_a_users_own_is_registered_for_export():
     )
     assert two is convert_mean.dispatch(Doubled)
     verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "check"),
-    estimator_checks_generator(RFFBoostDistribution(learner="tree", n_estimators=5)),
-    ids=lambda part: getattr(getattr(part, "func", None), "__name__", ""),
-)
-def test_scikit_learn_accepts(estimator, check):
-    check(estimator)

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier, average, load_model
+from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.losses import LogLoss, MultilabelLogLoss
 from rffboost_ext.testing import check_loss
 
@@ -66,15 +66,6 @@ def test_labels_in_any_container_are_the_same(model):
     for given in (pd.DataFrame(Y, columns=list("abc")), Y.tolist(), Y.astype(bool), Y.astype(float)):
         again = clone(model).fit(X, given)
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
-def test_files_and_averages(model, tmp_path):
-    model.save_model(tmp_path / "labels.rffboost")
-    loaded = load_model(tmp_path / "labels.rffboost")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    mean = average([model, clone(model).set_params(random_state=1).fit(X, Y)])
-    assert mean.predict(X).shape == Y.shape
-    assert model.feature_importances_.shape == (6,)
 
 
 def test_searches_and_metrics(model):

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.metrics import ndcg_score as ndcg_of_query
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from onnx_export import save_onnx, verify_onnx
-from rffboost_ext import Checkpoint, RFFBoostRanker, average, compress, load_model, save_model
+from rffboost_ext import RFFBoostRanker
 from rffboost_ext.metrics import ndcg_score
 
 QUICK = {"n_estimators": 15, "learning_rate": 0.3, "random_state": 0}
 TREES = QUICK | {"learner": "tree", "early_stopping": False}
-# What the checks do not know: a weight is that of a query.
-OF_QUERIES = "check_sample_weights_not_overwritten", "check_sample_weight_equivalence_on_dense_data"
 
 
 def rows(seed=0, n_queries=40):
@@ -145,50 +139,3 @@ def test_searches_route_queries():
             search.best_estimator_, X, Y, cv=GroupKFold(3), params={"qid": QID, "groups": QID}
         )
     assert scores.mean() == pytest.approx(search.best_score_)
-
-
-def test_files_and_models_of_models(model, tmp_path):
-    wanted = model.predict(X_NEW)
-    save_model(model, tmp_path / "model.rffb")
-    for copy in (load_model(tmp_path / "model.rffb"), pickle.loads(pickle.dumps(model)), average([model, model])):
-        assert isinstance(copy, RFFBoostRanker)
-        np.testing.assert_allclose(copy.predict(X_NEW), wanted, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(copy.feature_importances_, model.feature_importances_)
-    small = compress(model, X, n_cosines=64, random_state=0)
-    assert ndcg_score(Y_NEW, small.predict(X_NEW), QID_NEW) > model.score(X_NEW, Y_NEW, qid=QID_NEW) - 0.05
-    shap = model.shap_values(X_NEW[:3], X[:20])
-    np.testing.assert_allclose(shap.sum(axis=1), wanted[:3] - model.predict(X[:20]).mean())
-    save_onnx(model, tmp_path / "model.onnx")
-    assert verify_onnx(model, tmp_path / "model.onnx", X_NEW).passed
-
-
-def test_fits_go_on(model, tmp_path):
-    further = RFFBoostRanker(**TREES).fit(X, Y, qid=QID, init_model=model)
-    assert further.n_estimators_ == model.n_estimators_ + 15
-    warm = RFFBoostRanker(**TREES, warm_start=True).fit(X, Y, qid=QID).set_params(n_estimators=20)
-    at_once = RFFBoostRanker(**TREES | {"n_estimators": 20}).fit(X, Y, qid=QID)
-    np.testing.assert_allclose(warm.fit(X, Y, qid=QID).predict(X), at_once.predict(X), atol=1e-5)
-    saved = RFFBoostRanker(**TREES, callbacks=[Checkpoint(tmp_path / "fit.checkpoint")])
-    np.testing.assert_array_equal(
-        saved.fit(X, Y, qid=QID).predict(X), RFFBoostRanker(**TREES).fit(X, Y, qid=QID).predict(X)
-    )
-
-
-def test_an_offset_is_part_of_the_score(model):
-    margin = X[:, 0]
-    offset = RFFBoostRanker(**TREES).fit(X, Y, qid=QID, base_margin=margin)
-    np.testing.assert_allclose(offset.predict(X, margin), offset.ensemble_.raw(X)[:, 0] + margin)
-    assert offset.score(X, Y, qid=QID, base_margin=margin) > 0.9
-
-
-def scikit_learn_checks():
-    for estimator, check in estimator_checks_generator(RFFBoostRanker(**QUICK | {"n_estimators": 3})):
-        name = check.func.__name__
-        marks = [pytest.mark.xfail(reason="weights are of queries", strict=True)] if name in OF_QUERIES else []
-        yield pytest.param(estimator, check, marks=marks, id=name)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("estimator", "check"), list(scikit_learn_checks()))
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)

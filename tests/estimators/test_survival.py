@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rffboost_ext import Checkpoint, RFFBoostSurvival, average, compress, load_model
+from rffboost_ext import RFFBoostSurvival, average
 from rffboost_ext.metrics import concordance_index
 
 FEW = {"learner": "tree", "n_estimators": 20, "early_stopping": False, "random_state": 0}
@@ -189,15 +185,6 @@ def test_early_stopping_monitors_the_concordance(loss):
     assert concordance_index(held[1], risks[3]) == pytest.approx(curve[3], rel=1e-9)
 
 
-def test_saved_copied_and_averaged(model, tmp_path):
-    wanted = model.predict_survival_function(X, return_array=True)
-    model.save_model(tmp_path / "model.rffb")
-    for same in (load_model(tmp_path / "model.rffb"), pickle.loads(pickle.dumps(model)), average([model, model])):
-        np.testing.assert_allclose(same.predict_survival_function(X, return_array=True), wanted, rtol=1e-12)
-        assert same.score(X, Y) == pytest.approx(model.score(X, Y))
-    assert not hasattr(clone(model), "unique_times_")
-
-
 def test_average_of_other_rows():
     models = [RFFBoostSurvival(**FEW).fit(*sample(seed)) for seed in (1, 2)]
     both = average(models)
@@ -205,43 +192,6 @@ def test_average_of_other_rows():
     survival = both.predict_survival_function(X, return_array=True)
     assert (np.diff(survival) <= 0.0).all()
     np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0), rtol=1e-6)
-
-
-def test_compressed():
-    model = RFFBoostSurvival(learner="rff_newton", random_state=0).fit(X, Y)
-    small = compress(model, X, random_state=0)
-    assert small.score(X, Y) == pytest.approx(model.score(X, Y), abs=0.02)
-    np.testing.assert_array_equal(small.unique_times_, model.unique_times_)
-
-
-@kinds
-def test_a_fit_goes_on(loss, tmp_path):
-    whole = RFFBoostSurvival(loss, **FEW).fit(X, Y)
-    half = clone(whole).set_params(n_estimators=10).fit(X, Y)
-    further = clone(half).fit(X, Y, init_model=half)
-    warm = clone(half).set_params(warm_start=True).fit(X, Y).set_params(n_estimators=20).fit(X, Y)
-    stored = clone(whole).set_params(callbacks=[Checkpoint(tmp_path / "fit", every=5)]).fit(X, Y)
-    for same in (further, warm, stored):
-        np.testing.assert_allclose(same.predict(X), whole.predict(X), rtol=0, atol=2e-3)
-        hazard = same.predict_cumulative_hazard_function(X, return_array=True)
-        np.testing.assert_allclose(
-            hazard, whole.predict_cumulative_hazard_function(X, return_array=True), rtol=0.02
-        )
-
-
-@kinds
-def test_offset_is_a_part_of_the_score(loss):
-    offset = 0.3 * X[:, 2]
-    model = RFFBoostSurvival(loss, **FEW).fit(X, Y, base_margin=offset)
-    sign = 1.0 if loss == "cox" else -1.0
-    np.testing.assert_allclose(
-        model.predict(X, base_margin=offset) - sign * offset,
-        sign * model.ensemble_.raw(X)[:, 0],
-        rtol=1e-5,
-        atol=1e-5,
-    )
-    assert model.predict_survival_function(X, return_array=True, base_margin=offset).min() >= 0.0
-    assert model.score(X, Y, base_margin=offset) > 0.6
 
 
 def test_categories_and_missing_values():
@@ -261,21 +211,6 @@ def test_searches_and_pipelines():
     assert 0.6 < search.best_score_ < 1.0
     assert search.predict(X).shape == (N,)
     assert search.best_estimator_[-1].predict_survival_function(X[:2]).shape == (2,)
-
-
-REFUSED = {"check_sample_weight_equivalence_on_dense_data": "rows of weight 2 are no ties in Efron's method"}
-CHECKS = [
-    pytest.param(check, marks=[pytest.mark.xfail(reason=REFUSED[name], strict=True)] if name in REFUSED else [])
-    for _, check in estimator_checks_generator(
-        RFFBoostSurvival(learner="tree", n_estimators=3, early_stopping=False)
-    )
-    for name in [getattr(check, "func", check).__name__]
-]
-
-
-@pytest.mark.parametrize("check", CHECKS)
-def test_scikit_learn_accepts(check):
-    check(RFFBoostSurvival(learner="tree", n_estimators=3, early_stopping=False))
 
 
 def test_scikit_survival_agrees(cox):

@@ -11,7 +11,6 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rffboost_ext import (
     ConformalRegressor,
@@ -172,29 +171,6 @@ def test_it_wraps_any_regressor_and_keeps_columns():
 def test_bad_input_is_named(params, error, message):
     with pytest.raises(error, match=f"ConformalRegressor: .*{message}"):
         ConformalRegressor(**params).fit(np.arange(30.0)[:, None], np.arange(30.0))
-
-
-TINY = RFFBoostRegressor(learner="tree", n_estimators=10, learning_rate=0.5, random_state=0)
-
-
-def refused(estimator):
-    """Checks that fail, and why."""
-    several = "predictions have a column per quantile"
-    copies = "the random split separates copies of a row, not its weight"
-    known = {"check_regressors_train": several} if len(getattr(estimator, "quantiles", "1")) > 1 else {}
-    conformal = isinstance(estimator, ConformalRegressor)
-    return known | ({"check_sample_weight_equivalence_on_dense_data": copies} if conformal else {})
-
-
-@parametrize_with_checks(
-    [
-        RFFBoostQuantileRegressor((0.1, 0.5, 0.9), TINY),
-        ConformalRegressor(RFFBoostQuantileRegressor((0.3, 0.5, 0.7), TINY), random_state=0),
-    ],
-    expected_failed_checks=refused,
-)
-def test_scikit_learn_accepts(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

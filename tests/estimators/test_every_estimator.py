@@ -1,0 +1,198 @@
+"""What all estimators can do: files, copies, averages, continued fits, offsets, and scikit-learn's checks."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import (
+    Checkpoint,
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostDistribution,
+    RFFBoostQuantileRegressor,
+    RFFBoostRanker,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+    average,
+    compress,
+    load_model,
+)
+
+N = 160
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((N, 3))
+LABELS = (X + 0.5 * RNG.standard_normal((N, 3)) > 0.0).astype(int)
+TIMES = np.rec.fromarrays([X[:, 1] < 1.0, np.exp(X[:, 0]) + 0.1 * np.arange(1, N + 1) / N], names="event,time")
+COUNTS = RNG.poisson(np.exp(np.sin(2.0 * X[:, 0])))
+BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=8, early_stopping=False, random_state=0)
+
+
+@dataclass
+class Kind:
+    """An estimator, its target, further arguments of its methods, and the number of its scores."""
+
+    estimator: BaseEstimator
+    y: Any
+    n_scores: int = 1
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def made(self, **params: Any) -> Any:
+        shared = {"learner": "rff_newton", "n_estimators": 8, "early_stopping": False, "random_state": 0}
+        return clone(self.estimator).set_params(**shared | params)
+
+    def fitted(self, base_margin: Any = None, **params: Any) -> Any:
+        return self.fit(self.made(**params), base_margin)
+
+    def fit(self, model: Any, base_margin: Any = None, **more: Any) -> Any:
+        more |= {} if base_margin is None else {"base_margin": base_margin}
+        return model.fit(X, self.y, **self.given, **more)
+
+
+BOOSTERS = {
+    "labels": Kind(RFFBoostClassifier(), np.array(list("ab"))[LABELS[:, 0]]),
+    "several labels": Kind(RFFBoostClassifier(eval_metric="f1_macro"), LABELS, 3),
+    "counts": Kind(RFFBoostRegressor("poisson"), COUNTS),
+    "ranker": Kind(
+        RFFBoostRanker(eval_metric="ndcg"), np.digitize(X[:, 0], [0, 1]), given={"qid": np.arange(N) % 16}
+    ),
+    "cox": Kind(RFFBoostSurvival(eval_metric="concordance"), TIMES),
+    "times": Kind(RFFBoostSurvival("aft_normal"), TIMES),
+    "distribution": Kind(RFFBoostDistribution("normal", eval_metric="crps"), X[:, 0] + 0.3 * X[:, 1], 2),
+}
+WRAPPERS = {
+    "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER),
+    "interval": ConformalRegressor(BOOSTER, random_state=0),
+}
+boosters = pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)
+
+
+@boosters
+@pytest.mark.parametrize("with_offset", [False, True])
+def test_files_copies_and_averages_are_the_same_model(kind, with_offset, tmp_path):
+    offset = RNG.standard_normal((N, kind.n_scores)) if with_offset else None
+    model = kind.fitted(offset)
+    model.save_model(tmp_path / "model")
+    score = {"base_margin": offset} | kind.given
+    for twin in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model)), average([model, model])):
+        assert type(twin) is type(model)
+        assert twin.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+        np.testing.assert_allclose(twin.raw_scores(X, offset), model.raw_scores(X, offset), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(twin.feature_importances_, model.feature_importances_)
+        assert twin.score(X, kind.y, **score) == pytest.approx(model.score(X, kind.y, **score))
+        if with_offset:
+            with pytest.raises(ValueError, match="base_margin must be given"):
+                twin.predict(X)
+    assert not any(name.endswith("_") for name in vars(clone(model)))
+
+
+@boosters
+def test_graphs_agree(kind):
+    model = kind.fitted()
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
+
+
+@boosters
+def test_fits_go_on(kind, tmp_path):
+    whole, half = kind.fitted(), kind.fitted(n_estimators=4)
+    further = kind.fit(kind.made(n_estimators=4), init_model=half)
+    warm = kind.fit(kind.fitted(n_estimators=4, warm_start=True).set_params(n_estimators=8))
+
+    def interrupt(progress):
+        if progress.round.index == 5:
+            raise KeyboardInterrupt
+
+    saved = [Checkpoint(tmp_path / "fit", every=2)]
+    with pytest.raises(KeyboardInterrupt):
+        kind.fitted(callbacks=[*saved, interrupt])
+    resumed = kind.fitted(callbacks=saved)
+    np.testing.assert_array_equal(further.ensemble_.truncated(4).raw(X), half.ensemble_.raw(X))
+    assert further.n_estimators_ == 8
+    for same in (warm, resumed):
+        np.testing.assert_allclose(same.raw_scores(X), whole.raw_scores(X), rtol=0, atol=1e-5)
+
+
+@boosters
+def test_scores_of_compressed_models(kind):
+    model = kind.fitted(n_estimators=60)
+    small = compress(model, X, n_cosines=40, random_state=0)
+    score = [one.score(X, kind.y, **kind.given) for one in (small, model)]
+    assert score[0] == pytest.approx(score[1], abs=0.1)
+
+
+@boosters
+def test_shapley_values_are_of_each_score(kind):
+    model = kind.fitted()
+    values = model.shap_values(X[:5], X[:20]).reshape(5, kind.n_scores, 3)
+    scores = model.ensemble_.raw(X[:20])
+    np.testing.assert_allclose(values.sum(axis=2), scores[:5] - scores.mean(axis=0), atol=1e-6)
+
+
+@boosters
+def test_offsets_are_part_of_the_scores(kind):
+    offset = RNG.standard_normal((N, kind.n_scores))
+
+    def scores(base_margin):
+        more = {} if base_margin is None else {"base_margin": base_margin}
+        model = kind.fitted(base_margin, early_stopping=True, n_folds=2)
+        if more:
+            np.testing.assert_allclose(model.raw_scores(X, **more), model.ensemble_.raw(X) + base_margin)
+        return model.ensemble_.raw(X), model.score(X, kind.y, **kind.given, **more)
+
+    for one, other, shift in ((None, 0.0 * offset, 0.0), (offset, offset + 2.0, 2.0)):
+        (wanted, score), (found, again) = scores(one), scores(other)
+        np.testing.assert_allclose(found + shift, wanted, rtol=0, atol=1e-9)
+        assert again == pytest.approx(score, rel=1e-9)
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
+def test_wrappers_pass_the_offset_on(wrapper, tmp_path):
+    offset = RNG.standard_normal(N)
+    fitted = clone(wrapper).fit(X, X[:, 0] + offset, base_margin=offset)
+    fitted.save_model(tmp_path / "model")
+    for twin in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(twin.predict(X, base_margin=offset), fitted.predict(X, base_margin=offset))
+        with pytest.raises(ValueError, match="base_margin must be given"):
+            twin.predict(X)
+
+
+BRIEF: dict[str, Any] = {"learner": "tree", "n_estimators": 3, "early_stopping": False}
+TINY = RFFBoostRegressor(learner="tree", n_estimators=10, learning_rate=0.5, random_state=0)
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+CHECKED = [
+    (RFFBoostSurvival(**BRIEF), {WEIGHTS: "rows of weight 2 are no ties in Efron's method"}),
+    (
+        RFFBoostRanker(n_estimators=3, learning_rate=0.3, random_state=0),
+        dict.fromkeys((WEIGHTS, "check_sample_weights_not_overwritten"), "weights are of queries"),
+    ),
+    (RFFBoostDistribution(learner="tree", n_estimators=5), {}),
+    (
+        RFFBoostQuantileRegressor((0.1, 0.5, 0.9), TINY),
+        {"check_regressors_train": "predictions have a column per quantile"},
+    ),
+    (
+        ConformalRegressor(RFFBoostQuantileRegressor((0.3, 0.5, 0.7), TINY), random_state=0),
+        {WEIGHTS: "the random split separates copies of a row, not its weight"},
+    ),
+]
+
+
+def checks():
+    for estimator, refused in CHECKED:
+        for made, check in estimator_checks_generator(estimator):
+            name = getattr(check, "func", check).__name__
+            marks = [pytest.mark.xfail(reason=refused[name], strict=True)] if name in refused else []
+            yield pytest.param(made, check, marks=marks, id=f"{type(made).__name__}-{name}")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
