@@ -80,9 +80,12 @@ def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
 def test_as_many_lines_as_asked_for(verbose, rounds, lines, capsys):
     params = PLAIN | {"learner": "tree", "n_estimators": rounds}
     model = RFFBoostRegressor(verbose=verbose, **params).fit(X, Y, eval_set={"own": (X_OTHER, Y_OTHER)})
-    found = [line for line in capsys.readouterr().err.splitlines() if line.startswith("[rffboost] round")]
-    assert len(found) == lines
+    out, err = capsys.readouterr()
+    found = [line for line in err.splitlines() if line.startswith("[rffboost] round")]
+    assert (len(found), out) == (lines, "")
     assert found[-1].startswith(f"[rffboost] round {rounds} of {rounds}: training loss ")
+    RFFBoostRegressor(**params).fit(X, Y)
+    assert capsys.readouterr() == ("", "")
     assert float(found[-1].split()[-1]) == pytest.approx(model.evals_result_["own"]["squared_error"][-1], rel=1e-5)
 
 

@@ -8,7 +8,7 @@ import pytest
 from rffboost_ext import LOSSES, RFFIRLS, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
-from rffboost_ext.boosting.early_stopping.patience import Patience, improves
+from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.losses.wrapper import LossWrapper
@@ -103,12 +103,3 @@ def test_the_callback_of_a_loop_of_ones_own_ends_it_at_the_same_round():
 
     assert 8 < rounds((0.0, 0.0))[0] < 200
     assert {rounds((0.0, 0.0)), *map(rounds, CONSTANTS)} == {rounds((0.0, 0.0))}
-
-
-@pytest.mark.parametrize("level", [0.0, -50.0, 1e3])
-def test_an_improvement_is_a_share_of_the_decrease_so_far(level):
-    first, least = level + 1.0, level + 0.5
-    assert improves(first - 1e-9, first, first, 0.1)
-    assert not improves(least - 0.045, least, first, 0.1)
-    assert improves(least - 0.055, least, first, 0.1)
-    assert not improves(least, least, first, 0.0)

@@ -15,13 +15,12 @@ from rffboost_ext.boosting.early_stopping import monitor as early_stopping
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
 from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
-from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose
-from rffboost_ext.estimators.planning import max_folds, uses_early_stopping
+from rffboost_ext.estimators.planning import uses_early_stopping
 from rffboost_ext.inspection.history_display import selected_round
 
 from ..plans import planned
@@ -211,13 +210,6 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     assert uses_early_stopping(model, learner, rows, Dataset(*np.zeros((3, 100, 1)))) == stops
 
 
-def test_a_metric_has_at_least_two_folds() -> None:
-    y = np.r_[np.zeros(30), np.ones(1), np.full(9, 2.0)][:, None]
-    assert max_folds(RFFBoostClassifier(eval_metric="roc_auc"), y) == 2
-    assert max_folds(RFFBoostClassifier(eval_metric="roc_auc"), y[:30]) == 30
-    assert max_folds(RFFBoostRegressor(eval_metric="r2"), y) == len(y)
-
-
 def test_each_member_has_a_step_that_suits_it() -> None:
     model = RFFBoostClassifier(learner="rff_1", quality="high", loss="huber")
     plan = planned(model, 100)
@@ -226,13 +218,6 @@ def test_each_member_has_a_step_that_suits_it() -> None:
     assert kinds[1:]
     assert "LineSearch" not in kinds[1:]
     assert {member.step.rate for member in plan.members} == {plan.learning_rate}
-
-
-def test_patience_can_be_limited() -> None:
-    patience = Patience(40, 0.5, 0.2, 0.01)
-    assert patience.limited_to(6).wait_after(1_000) == 6
-    assert Patience(4).limited_to(6).wait_after(1_000) == 4
-    assert patience.limited_to(6).converged_below == 0.2
 
 
 def test_limits_apply_to_patience_and_tolerance() -> None:
@@ -252,12 +237,6 @@ def test_limits_apply_to_patience_and_tolerance() -> None:
         best = selected_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
         assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if limit is None else wait)
-
-
-def test_larger_data_have_more_patience() -> None:
-    few, many = (patience(RFFBoostClassifier(), n) for n in (FEW, FEW + 1))
-    assert few.wait_after(600) < many.wait_after(600)
-    assert patience(RFFBoostClassifier(n_iter_no_change=7), FEW + 1).wait_after(600) == 7
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")

@@ -24,7 +24,6 @@ from rffboost_ext.boosting.early_stopping.stacking import mean_curve
 from rffboost_ext.boosting.early_stopping.validation_split import (
     FEW,
     assign_folds,
-    default_n_folds,
     holdout_mask,
     only_rows_of_class,
 )
@@ -35,8 +34,6 @@ from rffboost_ext.core import Fitted
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
-
-from ..plans import planned_on
 
 Array = np.ndarray
 
@@ -115,16 +112,6 @@ def test_curves_of_different_lengths_are_meaned() -> None:
     np.testing.assert_allclose(
         mean_curve([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]), [3, 1.5, 1.5, 0.5, 1]
     )
-
-
-@pytest.mark.parametrize("learner", ["mixture", "rff_newton", Tree(max_depth=2)], ids=str)
-def test_the_result_is_the_average_of_the_folds(learner) -> None:
-    X, y = load_diabetes(return_X_y=True)
-    model = RFFBoostRegressor(learner=learner, early_stopping=True, n_folds=3, n_estimators=15, random_state=0)
-    model.fit(X, y)
-    assert model.n_estimators_ <= 45
-    assert model.validation_scores_.min() < 0.8 * model.validation_scores_[0]
-    assert model.score(X, y) > 0.4
 
 
 def test_averages_share_a_common_beginning_and_take_turns() -> None:
@@ -217,13 +204,6 @@ def test_a_set_without_stopping_is_only_watched() -> None:
     assert not hasattr(watched, "validation_scores_")
 
 
-def test_high_quality_is_a_stack_of_one_ensemble() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    model = RFFBoostClassifier(quality="high", n_estimators=8, n_folds=2, random_state=0).fit(X, y)
-    assert 8 < model.n_estimators_ <= 3 * 2 * 8
-    assert model.score(X, y) > 0.92
-
-
 @pytest.mark.parametrize("n_folds", [3, 4])
 def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
     seen: list[list[float]] = []
@@ -246,18 +226,6 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     assert divisions[0] != divisions[1]
 
 
-def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    data, found = Dataset(X, y[:, None].astype(float), np.ones(len(y))), {}
-    for quality in ("auto", "high"):
-        model = RFFBoostClassifier(quality=quality)
-        plan = planned_on(model, data)
-        frequencies = [member.learner.n_components for member in plan.members[1:]]
-        found[quality] = plan.n_folds * plan.n_repeats, frequencies
-    assert found["high"][0] == 2 * found["auto"][0]
-    assert all(more == 4 * few for few, more in zip(found["auto"][1], found["high"][1], strict=True))
-
-
 @pytest.mark.parametrize("n", [FEW, FEW + 1])
 @pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
 def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatch, make, n: int) -> None:
@@ -274,20 +242,6 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     kinds = 4 if n <= FEW and make is RFFBoostClassifier else 3
     assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 5 * kinds
     assert 5 <= cosines < stacked.n_estimators_
-
-
-@pytest.mark.parametrize(
-    ("n", "stacks", "always", "number"),
-    [
-        (100, False, False, 4),
-        (100, True, False, 5),
-        (3, True, True, 1),
-        *((50_000, stacks, False, 1) for stacks in (False, True)),
-        (50_000, True, True, 5),
-    ],
-)
-def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, always: bool, number: int) -> None:
-    assert default_n_folds(n, stacks, always) == number
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext.estimators.learner_policies import policy_of
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
 
 from ..cases import LOSS_CASES, make_data
 
@@ -48,29 +47,6 @@ def test_tol_is_a_share_of_the_loss_before_the_first_round(unit):
         waited = 0 if score < best - 0.01 * scores[0] else waited + 1
         best = min(best, score) if waited == 0 else best
     assert waited == 3
-
-
-def test_a_larger_tol_ends_a_fit_earlier():
-    lengths = [
-        len(model.fit(X, y).validation_scores_) for model, X, y in (parted(tol=t) for t in (0.0, 1e-3, 0.1))
-    ]
-    assert lengths[0] > lengths[1] > lengths[2]
-
-
-@pytest.mark.parametrize("learner", LEARNERS.names())
-def test_learners_say_whether_fits_stop_early(learner):
-    X, y = make_data(BINARY, n=80)
-    model = RFFBoostClassifier(learner=learner, n_estimators=4, random_state=0).fit(X, y)
-    assert hasattr(model, "validation_scores_") == policy_of(LEARNERS.create(learner)).stops_early
-    assert not hasattr(model.set_params(early_stopping=False).__sklearn_clone__().fit(X, y), "validation_scores_")
-
-
-@pytest.mark.parametrize("learner", LEARNERS.names())
-@pytest.mark.parametrize("asked", [{"quality": "high"}, {"n_folds": 1}, {"n_iter_no_change": 2}])
-def test_what_means_nothing_without_early_stopping_asks_for_it(learner, asked):
-    X, y = make_data(BINARY, n=80)
-    model = RFFBoostClassifier(learner=learner, n_estimators=4, random_state=0, **asked).fit(X, y)
-    assert hasattr(model, "validation_scores_")
 
 
 def test_rounds_without_a_number():

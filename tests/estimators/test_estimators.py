@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
+from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, presets
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -67,18 +67,6 @@ def test_callbacks_see_every_round_and_stop():
     assert losses == sorted(losses, reverse=True)
     expected = model.loss_.value(y[:, None], model.ensemble_.raw(X)).mean()
     assert losses[-1] == pytest.approx(expected, rel=1e-6)
-
-
-def test_verbose_prints(capsys):
-    X, y = make_data(BINARY)
-    RFFBoostClassifier(learner="rff_1", n_estimators=20, verbose=1, random_state=0).fit(X, y)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = captured.err.splitlines()
-    assert len(lines) == 10
-    assert all("training loss" in line for line in lines)
-    RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -170,8 +158,3 @@ def test_nested_parameters_of_a_part_given_by_name(params, expected):
 def test_step_auto_has_no_parameters():
     with pytest.raises(ValueError, match="step='auto' has no parameters"):
         RFFBoostClassifier().set_params(step__tol=1e-3)
-
-
-def test_boost_wants_class_indices():
-    with pytest.raises(ValueError, match="y must hold class indices"):
-        boost(np.eye(4), np.array([[-1.0], [1.0], [1.0], [-1.0]]), loss="exponential", learner="rff_1")

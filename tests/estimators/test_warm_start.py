@@ -102,12 +102,6 @@ def test_warm_start_needs_room_for_more_rounds():
     assert len(model.set_params(n_estimators=None).fit(X, y).ensemble_) >= rounds
 
 
-def test_without_warm_start_a_fit_starts_anew():
-    X, y = make_data(BINARY)
-    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, y)
-    assert len(model.fit(X, y).ensemble_) == 3
-
-
 def test_what_is_done_to_a_stage_does_not_reach_the_next_one():
     X, y = make_data(BINARY)
     model = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(X, y)
