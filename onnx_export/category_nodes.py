@@ -48,7 +48,7 @@ class CategoryInputs:
     @property
     def has_text(self) -> bool:
         """Whether a column holds text."""
-        return any(is_text(entry) for entry in self.encoding.categories)
+        return any(holds_text(entry) for entry in self.encoding.categories)
 
     @property
     def inputs(self) -> list[ValueInfoProto]:
@@ -58,14 +58,14 @@ class CategoryInputs:
             return [value_info("X", outer, ["N", len(self.encoding.categories)])]
         entries = zip(self._names(), self.encoding.categories, strict=True)
         return [
-            value_info(name, np.dtype(object) if is_text(entry) else outer, ["N", 1]) for name, entry in entries
+            value_info(name, np.dtype(object) if holds_text(entry) else outer, ["N", 1]) for name, entry in entries
         ]
 
     @property
     def missing_text(self) -> dict[str, str] | None:
         """The text to write for a missing one, by input: '' if that is no category. None if no input is text."""
         entries = zip(self._names(), self.encoding.categories, strict=True)
-        known = {name: list(entry) for name, entry in entries if entry is not None and is_text(entry)}
+        known = {name: list(entry) for name, entry in entries if entry is not None and holds_text(entry)}
         return {name: unused_text(texts, "") for name, texts in known.items()} or None
 
     def opset(self, asked: int) -> int:
@@ -78,7 +78,7 @@ class CategoryInputs:
         categories = self.encoding.categories
         if self.has_text:
             given = [
-                graph.input(name, np.dtype(object) if is_text(entry) else outer)
+                graph.input(name, np.dtype(object) if holds_text(entry) else outer)
                 for name, entry in zip(self._names(), categories, strict=True)
             ]
         else:
@@ -95,7 +95,7 @@ class CategoryInputs:
         return input_names(columns, self.taken)
 
 
-def is_text(categories: Array | None) -> bool:
+def holds_text(categories: Array | None) -> bool:
     """Whether a column holds text."""
     return categories is not None and categories.dtype == object
 
@@ -104,7 +104,7 @@ def encode_column(categories: Array | None, column: str, graph: Graph) -> str:
     """A column, (n, 1), as numbers or codes of categories."""
     if categories is None:
         return graph.cast(column, graph.dtype)
-    if is_text(categories):
+    if holds_text(categories):
         return graph.cast(encode_text(categories, column, graph), graph.dtype)
     return encode_number(categories, column, graph)
 

@@ -44,7 +44,7 @@ def check_conversion(source: ExportSource, graph: Graph, x: str, X: Any = None) 
     x : str
         Name of the features of the ensemble.
     X : array-like of shape (n, d), optional
-        Rows to compare on; by default random ones.
+        Rows to require_same_outputs on; by default random ones.
     """
     rows = None if X is None else first_rows(source, X)
     rows = random_rows(source, graph, x) if rows is None else rows
@@ -120,7 +120,7 @@ def check_parts(
                 raise ConversionError(f"{error}, with the ONNX form of {type(part).__name__}") from error
             continue
         if output in known:
-            compare(part, known[given], wanted, known[output], graph.dtype, slack)
+            require_same_outputs(part, known[given], wanted, known[output], graph.dtype, slack)
 
 
 def function_of(part: Term | Link) -> Callable[[Array], Array]:
@@ -138,7 +138,7 @@ def outputs_of(part: Term | Link, values: Array) -> Array | None:
         return None
 
 
-def compare(
+def require_same_outputs(
     part: Term | Link, given: Array, wanted: Array, found: Array, dtype: np.dtype[Any], slack: float
 ) -> None:
     """Raise a ConversionError unless outputs of a part's nodes for values (n, d) are those of the part."""

@@ -194,7 +194,7 @@ def build(
     if source.n_offsets:
         inputs = [*inputs, value_info(OFFSET, outer, ["N", source.n_offsets])]
         raw = graph.node("Add", raw, graph.cast(graph.input(OFFSET, outer), graph.dtype))
-    values = outputs_of(source, graph, raw)
+    values = graph_outputs(source, graph, raw)
     check_conversion(source, graph, x, X)
     outputs = []
     for name, (value, shape) in values.items():
@@ -208,7 +208,7 @@ def build(
     return model
 
 
-def outputs_of(source: ExportSource, graph: Graph, raw: str) -> dict[str, tuple[str, list[Any]]]:
+def graph_outputs(source: ExportSource, graph: Graph, raw: str) -> dict[str, tuple[str, list[Any]]]:
     """Label, probabilities and score, or variable and score, and others: their names in the graph and shapes."""
     response, n_outputs = response_nodes(source.link, graph, raw), source.ensemble.n_outputs
     values: dict[str, tuple[str, list[Any]]] = {}

@@ -29,7 +29,7 @@ def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]
         if dtype == kind == FLOAT32:
             threshold[inner] = float32_before(feature, old, operands)
         else:
-            threshold[inner] = smallest_number(lambda x: in_float64(operands, x, kind) >= old, len(old), dtype)
+            threshold[inner] = smallest_number(lambda x: rescaled(operands, x, kind) >= old, len(old), dtype)
     return replace(trees, threshold=threshold)
 
 
@@ -48,10 +48,10 @@ def float32_before(feature: Array, threshold: Array, operands: Operands) -> Arra
     is_known = [is_value for _, is_value in candidates]
     if np.logical_or.reduce(is_known).all():
         return np.select(is_known, [smallest for smallest, _ in candidates])
-    above = reached(in_float64, feature, threshold, operands)[0]
+    above = reached(rescaled, feature, threshold, operands)[0]
     below = np.nextafter(above, np.float32(-np.inf))
     middle = 0.5 * (above.astype(np.float64) + below)
-    return np.where(np.isfinite(above) & (in_float64(operands, middle) >= threshold), below, above)
+    return np.where(np.isfinite(above) & (rescaled(operands, middle) >= threshold), below, above)
 
 
 def reached(
@@ -70,7 +70,7 @@ def reached(
     return smallest, all_hit[feature]
 
 
-def in_float64(operands: Operands, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
+def rescaled(operands: Operands, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
     """The numbers x, scaled in float64 and rounded to the type of the thresholds."""
     x = x.astype(np.float64)
     for operation, values in operands:
@@ -92,7 +92,7 @@ def in_float32_by_float64(operands: Operands, x: Array) -> Array:
     return x
 
 
-ARITHMETICS = in_float64, in_float32, in_float32_by_float64
+ARITHMETICS = rescaled, in_float32, in_float32_by_float64
 """How scikit-learn scales X of float64 and of float32."""
 
 

@@ -22,6 +22,8 @@ TEXTS = {
 
 
 MARK = "-- end of block --"
+# Rooms of scikit-learn whose names the pages use.
+SKLEARN_ROOMS = "calibration", "model_selection", "multioutput", "preprocessing"
 
 
 def blocks(language, text=README):
@@ -104,7 +106,7 @@ def code_names():
     folders = ("rffboost_ext", "onnx_export", "benchmarks", "examples", "tests/clients")
     code = "\n".join(path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
     ours = {part for word in set(re.findall(r"\w+", code)) for part in (word, *word.split("__"))}
-    rooms = (import_module(f"sklearn.{room}") for room in ("calibration", "model_selection", "multioutput"))
+    rooms = (import_module(f"sklearn.{room}") for room in SKLEARN_ROOMS)
     return ours | {name for room in rooms for name in dir(room)}
 
 
