@@ -24,7 +24,7 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
+from .cosine_training import CosineSum, CosineTraining, evenly_spaced_rows
 from .host import host_of
 from .matrices import attach, matrix_host, read_rows, read_targets, require_whole_groups
 from .models import NO_MODEL, fitted
@@ -197,12 +197,7 @@ class CosineObjective:
         """The booster and the cosines of a training, or a ValueError if it comes from another one."""
         host = host_of(booster, NO_MODEL)
         trees = host.rounds(booster, training.tree_grown)
-        if len(trees) > training.n_calls:
-            raise ValueError(
-                f"bind: the booster has {len(trees)} rounds, the training of this objective {training.n_calls}: "
-                f"it comes from another training"
-            )
-        training.trace.require_trees(trees)
+        training.require_trees(trees)
         found, fitter = host.read(booster, n_rounds=1), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
         return fitted(
@@ -236,8 +231,8 @@ class CosineObjective:
         design = Design(X, mean, scale, count_threads(self.n_jobs), clipping=clipping)
         step, traced = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
         fitter = RoundFitter(design, rows, loss, self.learner, step, self.random_state)
-        trace = ScoreTrace(traced, matrix_host(matrix).tree_inputs(matrix, traced))
-        return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), trace)
+        inputs = matrix_host(matrix).tree_inputs(matrix, traced)
+        return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), traced, inputs)
 
     def _shrunk_step(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts are incompatible."""

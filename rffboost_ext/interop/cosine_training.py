@@ -36,53 +36,32 @@ class CosineSum:
 
 
 @dataclass
-class ScoreTrace:
-    """The host's scores on some rows before each round, to verify that a booster comes from this training.
-
-    `rows` are indices, `X` their features as the host's trees read them, or None if the host does not return them.
-    """
-
-    rows: Array
-    X: Array | None
-    scores: list[Array] = field(default_factory=list)
-
-    def require_trees(self, trees: Sequence[Term | None]) -> None:
-        """Raise a ValueError unless the recorded scores are sums of these trees, one term or None per round.
-
-        The tree of the last round is not checked, as the scores after it are not recorded.
-        """
-        if self.X is None:
-            return
-        total, size = self.scores[0], np.abs(self.scores[0]).max()
-        for index, (tree, recorded) in enumerate(zip(trees, self.scores[1:], strict=False)):
-            output = np.zeros_like(total) if tree is None else tree(self.X)
-            total, size = total + output, size + np.abs(output).max()
-            if np.abs(total - recorded).max() > TOLERANCE * size:
-                raise ValueError(
-                    f"bind: the booster must be the one trained with this objective, from its first round on; "
-                    f"round {index} differs: the booster is a slice or comes from another training"
-                )
-
-
-@dataclass
 class CosineTraining:
     """The state of one training.
 
     The host starts from the score `start`, (C,), which `baseline` replaces in the sum of both parts. `raw`, (n,
-    C), is the sum of the cosines on the training rows, `last` the host's scores before its latest round.
-    `tree_grown` says for each completed round whether it has changed the host's scores.
+    C), is the sum of the cosines on the training rows. `inputs` are some rows, `traced`, as the host's trees read
+    them, or None if the host does not return them; `trace` has the host's scores of these rows before each round.
+    `last` are its scores of all rows before the latest round, and `tree_grown` says for each completed round
+    whether it has changed them.
     """
 
     fitter: RoundFitter
     start: Array
     baseline: Array
     raw: Array
-    trace: ScoreTrace
-    n_calls: int = 0
+    traced: Array
+    inputs: Array | None
+    trace: list[Array] = field(default_factory=list)
     last: Array | None = None
     terms: list[Term] = field(default_factory=list)
     lengths: list[float] = field(default_factory=list)
     tree_grown: list[bool] = field(default_factory=list)
+
+    @property
+    def n_calls(self) -> int:
+        """The number of rounds that have started."""
+        return len(self.trace)
 
     def total(self, scores: Array, cosines: Array) -> Array:
         """The raw scores of both parts, for the host's scores and the sum of the cosines on the same rows."""
@@ -96,8 +75,7 @@ class CosineTraining:
             self.tree_grown.append(not np.array_equal(scores, self.last))
         # Copied because a host may reuse the memory.
         self.last = scores.copy()
-        self.trace.scores.append(scores[self.trace.rows])
-        self.n_calls += 1
+        self.trace.append(scores[self.traced])
 
     def add_cosine(self, scores: Array) -> None:
         """Fit a term to the derivatives at the sum of the host's scores and the cosines."""
@@ -110,6 +88,29 @@ class CosineTraining:
         self.lengths.append(update.length)
         if len(self.terms) == 2:
             check_terms_of_fit(self.terms, self.fitter.design.original, update.output)
+
+    def require_trees(self, trees: Sequence[Term | None]) -> None:
+        """Raise a ValueError unless these trees, one term or None per round, are those of this training.
+
+        The recorded scores must be sums of the trees. The tree of the last round is not checked, as the scores
+        after it are not recorded.
+        """
+        if len(trees) > self.n_calls:
+            raise ValueError(
+                f"bind: the booster has {len(trees)} rounds, the training of this objective {self.n_calls}: it "
+                f"comes from another training"
+            )
+        if self.inputs is None:
+            return
+        outputs = [np.zeros_like(self.trace[0]) if tree is None else tree(self.inputs) for tree in trees]
+        steps = [self.trace[0], *outputs][: self.n_calls]
+        total, size = np.cumsum(steps, axis=0), np.cumsum([np.abs(step).max() for step in steps])
+        wrong = np.abs(total - self.trace[: len(steps)]).max(axis=(1, 2)) > TOLERANCE * size
+        if wrong.any():
+            raise ValueError(
+                f"bind: the booster must be the one trained with this objective, from its first round on; round "
+                f"{wrong.argmax() - 1} differs: the booster is a slice or comes from another training"
+            )
 
     def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:
         """The cosines and the trees, one term or None per round, in the order of training."""

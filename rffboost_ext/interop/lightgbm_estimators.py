@@ -188,7 +188,10 @@ class LGBMEstimator(HostEstimator):
         # For sparse rows, one sparse matrix per output.
         parts = values if isinstance(values, list) else [values]
         shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
-        return self.score_conversion().contributions(shares)
+        by_output = shares.reshape(len(shares), len(self.baseline_), -1) / self._conversion.slope
+        # The last contribution to an output is the bias.
+        by_output[:, :, -1] += self.baseline_
+        return np.asarray(by_output.reshape(shares.shape))
 
 
 class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -147,17 +146,14 @@ def bind(
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
-    """The baseline of a booster, (C,), as float64, or a ValueError or TypeError."""
-    allowed = f"bind: baseline must be the result of intercept(), finite numbers of shape ({n_outputs},), or 0"
-    given = np.asarray(baseline, dtype=object)
-    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in given.ravel()):
-        raise TypeError(f"{allowed}, got {baseline!r}")
-    if given.shape not in {(), (n_outputs,)}:
-        raise ValueError(f"{allowed}, got shape {given.shape}")
-    start = given.astype(np.float64)
-    if not np.isfinite(start).all():
-        raise ValueError(f"{allowed}, got {baseline!r}")
-    return np.array(np.broadcast_to(start, n_outputs))
+    """The baseline of a booster, (C,), as float64, or a ValueError."""
+    given = np.asarray(baseline, dtype=np.float64)
+    if given.shape not in {(), (n_outputs,)} or not np.isfinite(given).all():
+        raise ValueError(
+            f"bind: baseline must be the result of intercept(), finite numbers of shape ({n_outputs},), or 0, got "
+            f"{baseline!r}"
+        )
+    return np.array(np.broadcast_to(given, n_outputs))
 
 
 def init_model(model: Any) -> InitModel:

@@ -31,15 +31,6 @@ class ScoreConversion:
         """Raw scores, (n, C), for scores of the host, (n,) or (n, C)."""
         return np.asarray(as_columns(scores) / self.slope + self.offset)
 
-    def contributions(self, shares: Array) -> Array:
-        """Feature contributions to raw scores, (n, C (d + 1)), from those to the host's scores.
-
-        The last of the d + 1 contributions to an output is the bias, which includes the baseline.
-        """
-        by_output = shares.reshape(len(shares), len(self.offset), -1) / self.slope
-        by_output[:, :, -1] += self.offset
-        return by_output.reshape(shares.shape)
-
 
 def as_columns(scores: Any) -> Array:
     """Scores (n,) or (n, C) as (n, C) in float64."""

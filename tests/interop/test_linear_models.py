@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, X
-
-lgb = pytest.importorskip("lightgbm")
-from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
+from .interop_cases import BINARY, CLASSES, LIGHTGBM, SIGNAL, TWO, XGBOOST, X, hosts
 
 GAPS = np.where(np.abs(X) < 0.2, np.nan, X)
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(
@@ -25,21 +22,12 @@ LINEAR = {
     "xgboost": {"booster": "gblinear", "n_estimators": 10, "n_jobs": 1},
     "lightgbm": {"linear_tree": True, "n_estimators": 5, "num_leaves": 5, "n_jobs": 1, "verbose": -1},
 }
-MODULES = {"xgboost": (xgb, rxgb, "XGB"), "lightgbm": (lgb, rlgb, "LGBM")}
-hosts = pytest.mark.parametrize("host", LINEAR)
 
 
 def fitted(host, X, y, own=True, **params):
     """A linear model of a host's estimator, or of ours in it."""
-    theirs, ours, prefix = MODULES[host]
     kind = "Classifier" if y is BINARY or y is CLASSES else "Regressor"
-    return getattr(ours if own else theirs, prefix + kind)(**LINEAR[host] | params).fit(X, y)
-
-
-def scores(model, X):
-    """The host's scores, (n, C)."""
-    score = {"output_margin": True} if hasattr(model, "get_booster") else {"raw_score": True}
-    return np.asarray(model.predict(X, **score)).reshape(len(X), -1)
+    return getattr(host.ours if own else host.own, host.prefix + kind)(**LINEAR[host.name] | params).fit(X, y)
 
 
 @hosts
@@ -48,8 +36,8 @@ def scores(model, X):
 @pytest.mark.parametrize("rows", [X, GAPS], ids=["whole", "gaps"])
 def test_linear_models_are_read_and_exported(host, own, y, rows):
     model = fitted(host, rows, y, own)
-    ensemble = MODULES[host][1].to_ensemble(model)
-    np.testing.assert_allclose(ensemble.raw(rows), scores(model, rows), atol=1e-5)
+    ensemble = host.ours.to_ensemble(model)
+    np.testing.assert_allclose(ensemble.raw(rows), host.scores(model, rows), atol=1e-5)
     for dtype in ("float32", "float64"):
         verify_onnx(model, to_onnx(model, dtype=dtype), rows, raise_on_mismatch=True)
 
@@ -57,14 +45,14 @@ def test_linear_models_are_read_and_exported(host, own, y, rows):
 @pytest.mark.parametrize("boosting", ["gbdt", "dart", "rf"])
 def test_linear_leaves_of_tables_with_categories(boosting):
     sampling = {"subsample": 0.7, "subsample_freq": 1}
-    model = fitted("lightgbm", TABLE, SIGNAL, own=False, boosting_type=boosting, **sampling)
+    model = fitted(LIGHTGBM, TABLE, SIGNAL, own=False, boosting_type=boosting, **sampling)
     np.testing.assert_allclose(rlgb.to_ensemble(model).raw(CODES)[:, 0], model.predict(TABLE), atol=1e-9)
     verify_onnx(model, to_onnx(model), TABLE, raise_on_mismatch=True)
 
 
 def test_a_linear_booster_of_several_targets():
-    model = fitted("xgboost", X, TWO)
-    np.testing.assert_allclose(rxgb.to_ensemble(model).raw(X), scores(model, X), rtol=1e-5, atol=1e-5)
+    model = fitted(XGBOOST, X, TWO)
+    np.testing.assert_allclose(rxgb.to_ensemble(model).raw(X), XGBOOST.scores(model, X), rtol=1e-5, atol=1e-5)
 
 
 @hosts
@@ -79,7 +67,7 @@ def test_our_loop_goes_on_from_a_linear_model(host, tmp_path):
 
 @hosts
 def test_linear_models_are_explained(host):
-    ensemble = MODULES[host][1].to_ensemble(fitted(host, GAPS, SIGNAL))
+    ensemble = host.ours.to_ensemble(fitted(host, GAPS, SIGNAL))
     rows, step = np.nan_to_num(GAPS[:20], nan=0.3), 1e-6
     for j, found in enumerate(ensemble.gradient(rows)[:, 0].T):
         shift = step * np.eye(4)[j]

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+import lightgbm
 import numpy as np
 import pytest
-import xgboost
 
-from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop import lightgbm as rlgb
 
-lightgbm = pytest.importorskip("lightgbm")
-from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
+from .interop_cases import LIGHTGBM, hosts, response
 
-HOSTS = {
-    "LGBM": (lightgbm, rlgb, {"verbose": -1, "n_jobs": 1}),
-    "XGB": (xgboost, rxgb, {"n_jobs": 1}),
-}
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=(39, 3))
 TABLES = {
@@ -36,40 +31,35 @@ TARGETS = {
 
 
 def fitted_pair(host, target, X, **params):
-    theirs, ours, shared = HOSTS[host]
-    name = f"{host}Regressor" if target == "regression" else f"{host}Classifier"
-    y = TARGETS[target](len(X))
-    return [getattr(module, name)(n_estimators=5, **shared, **params).fit(X, y) for module in (theirs, ours)]
-
-
-def response(model, X):
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+    name, y = f"{host.prefix}{'Regressor' if target == 'regression' else 'Classifier'}", TARGETS[target](len(X))
+    shared = {"n_estimators": 5, "n_jobs": 1} | ({"verbose": -1} if host is LIGHTGBM else {})
+    return [getattr(module, name)(**shared, **params).fit(X, y) for module in (host.own, host.ours)]
 
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("host", HOSTS)
+@hosts
 def test_predictions_are_the_hosts(host, target, table):
     X = TABLES[table]
     theirs, ours = fitted_pair(host, target, X)
     np.testing.assert_allclose(response(ours, X), response(theirs, X), rtol=1e-5, atol=1e-5)
-    ensemble = (rlgb if host == "LGBM" else rxgb).to_ensemble(ours)
+    ensemble = host.ours.to_ensemble(ours)
     np.testing.assert_allclose(
         ours.loss_.link.inverse(ensemble.raw(X)).ravel(), response(ours, X).ravel(), rtol=1e-5, atol=1e-7
     )
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@hosts
 def test_sampling_draws_what_the_host_draws(host):
     X = RNG.normal(size=(200, 6))
     sampling = {"subsample": 0.5, "random_state": 1}
-    sampling |= {"subsample_freq": 1, "colsample_bytree": 0.5} if host == "LGBM" else {"colsample_bynode": 0.5}
+    sampling |= {"subsample_freq": 1, "colsample_bytree": 0.5} if host is LIGHTGBM else {"colsample_bynode": 0.5}
     theirs, ours = fitted_pair(host, "two classes", X, **sampling)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("host", HOSTS)
+@hosts
 def test_shap_explains_the_trees(host, target):
     shap = pytest.importorskip("shap")
     X = RNG.normal(size=(100, 3))
@@ -77,7 +67,7 @@ def test_shap_explains_the_trees(host, target):
     again = pickle.loads(pickle.dumps(ours))
     explainer = shap.TreeExplainer(again)
     values = np.asarray(explainer.shap_values(X))
-    margin = again.predict(X, **{"raw_score" if host == "LGBM" else "output_margin": True})
+    margin = again.predict(X, **{host.score: True})
     spread = values.sum(axis=1) - margin * again.score_conversion().slope
     np.testing.assert_allclose(spread, spread[0], rtol=0, atol=2e-5)
 
@@ -89,5 +79,5 @@ def test_native_interface_fits_without_the_filter_of_columns(table):
     baseline = rlgb.intercept("log_loss", data)
     params = {"objective": rlgb.objective("log_loss"), "feature_pre_filter": False, "verbose": -1}
     model = rlgb.bind(lightgbm.train(params, data, 5), "log_loss", baseline)
-    theirs, _ = fitted_pair("LGBM", "two classes", X)
+    theirs, _ = fitted_pair(LIGHTGBM, "two classes", X)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), rtol=1e-5, atol=1e-5)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pickle
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
 from scipy.sparse import csr_matrix
 
 from rffboost_ext import Learner, Tree
+from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
-from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, TWO, X
+from .interop_cases import BINARY, CLASSES, LIGHTGBM, PARAMS, SIGNAL, TWO, X
 
 X32 = X.astype(np.float32)
 GROWN = {
@@ -69,79 +71,61 @@ def test_boosters_of_another_training_are_refused(other):
         hybrid.bind(grown(**other)[1])
 
 
-class TestLightGBM:
-    """The same of the other host."""
+def grown_in_lightgbm(construct=False, **params):
+    hybrid, data = rlgb.CosineObjective("log_loss"), LIGHTGBM.matrix(X, BINARY)
+    hybrid.attach(data.construct() if construct else data, X)
+    return hybrid, LIGHTGBM.train(data, hybrid, 12, **params)[0]
 
-    lgb = pytest.importorskip("lightgbm")
 
-    def grown(self, rounds=12, construct=False, **params):
-        from rffboost_ext.interop import lightgbm as rlgb
+def test_the_booster_of_the_training_is_taken_in_lightgbm():
+    hybrid, booster = grown_in_lightgbm(bagging_fraction=0.5, bagging_freq=1)
+    assert len(hybrid.bind(booster).ensemble_) == 24
+    first = lgb.Booster(model_str=booster.model_to_string(num_iteration=5))
+    assert len(hybrid.bind(first).ensemble_) == 10
+    last = lgb.Booster(model_str=booster.model_to_string(start_iteration=5))
+    for other in (last, grown_in_lightgbm(learning_rate=0.3)[1]):
+        with pytest.raises(ValueError, match="from another training"):
+            hybrid.bind(other)
 
-        hybrid, data = rlgb.CosineObjective("log_loss"), self.lgb.Dataset(X, BINARY, free_raw_data=False)
-        hybrid.attach(data.construct() if construct else data, X)
-        params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid} | params
-        return hybrid, self.lgb.train(params, data, rounds)
 
-    def test_the_booster_of_the_training_is_taken(self):
-        hybrid, booster = self.grown(bagging_fraction=0.5, bagging_freq=1)
-        assert len(hybrid.bind(booster).ensemble_) == 24
-        first = self.lgb.Booster(model_str=booster.model_to_string(num_iteration=5))
-        assert len(hybrid.bind(first).ensemble_) == 10
+def test_trees_that_change_later_are_refused():
+    for spelling in ("boosting", "boost"):
+        with pytest.raises(ValueError, match=r"boosting must be 'gbdt' .* 'dart', whose earlier trees change"):
+            grown_in_lightgbm(**{spelling: "dart"})
+    hybrid, booster = grown_in_lightgbm(construct=True, boosting="dart")
+    with pytest.raises(ValueError, match="boosting must be 'gbdt'"):
+        hybrid.bind(booster)
 
-    def test_another_booster_is_refused(self):
-        hybrid, booster = self.grown()
-        last = self.lgb.Booster(model_str=booster.model_to_string(start_iteration=5))
-        for other in (last, self.grown(learning_rate=0.3)[1]):
-            with pytest.raises(ValueError, match="from another training"):
-                hybrid.bind(other)
 
-    def test_trees_that_change_later_are_refused(self):
-        for spelling in ("boosting", "boost"):
-            with pytest.raises(ValueError, match=r"boosting must be 'gbdt' .* 'dart', whose earlier trees change"):
-                self.grown(**{spelling: "dart"})
-        hybrid, booster = self.grown(construct=True, boosting="dart")
-        with pytest.raises(ValueError, match="boosting must be 'gbdt'"):
-            hybrid.bind(booster)
+def half_squares(raw, y):
+    return np.mean((np.ravel(raw) - y) ** 2) / 2.0
 
-    @pytest.mark.parametrize("gain", [0.0, 1.0, 3.0, 1e9])
-    @pytest.mark.parametrize("every", [1, 3])
-    def test_rounds_without_a_tree_keep_their_cosine(self, gain, every):
-        from rffboost_ext.interop import lightgbm as rlgb
 
-        y, seen = np.cos(3.0 * X[:, 0]) + 0.1 * SIGNAL, {}
-        hybrid, data = (
-            rlgb.CosineObjective("squared_error", every=every),
-            self.lgb.Dataset(X, y, free_raw_data=False),
-        )
-        params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid, "metric": "None"}
-        watch = {"valid_sets": [data], "feval": hybrid.metric, "callbacks": [self.lgb.record_evaluation(seen)]}
-        booster = self.lgb.train(params | {"min_gain_to_split": gain}, data, 20, **watch)
-        assert (booster.num_trees() < 20) == (gain > 0.0)
-        (shown,) = seen["training"].values()
-        for model in (hybrid.bind(booster), pickle.loads(pickle.dumps(hybrid)).bind(booster)):
-            assert np.mean((model.predict(X) - y) ** 2) / 2.0 == pytest.approx(shown[-1], rel=1e-6)
-        stages = [np.mean((raw[:, 0] - y) ** 2) / 2.0 for raw in hybrid.bind(booster).ensemble_.staged(X)]
-        for value in shown:
-            assert np.isclose(stages, value, rtol=1e-6).any()
+@pytest.mark.parametrize("gain", [0.0, 1.0, 3.0, 1e9])
+@pytest.mark.parametrize("every", [1, 3])
+def test_rounds_without_a_tree_keep_their_cosine(gain, every):
+    y, hybrid = np.cos(3.0 * X[:, 0]) + 0.1 * SIGNAL, rlgb.CosineObjective("squared_error", every=every)
+    data = LIGHTGBM.matrix(X, y)
+    booster, (shown,) = LIGHTGBM.train(data, hybrid, 20, hybrid.metric, min_gain_to_split=gain)
+    assert (booster.num_trees() < 20) == (gain > 0.0)
+    for model in (hybrid.bind(booster), pickle.loads(pickle.dumps(hybrid)).bind(booster)):
+        assert half_squares(model.predict(X), y) == pytest.approx(shown[-1], rel=1e-6)
+    stages = [half_squares(raw, y) for raw in hybrid.bind(booster).ensemble_.staged(X)]
+    for value in shown:
+        assert np.isclose(stages, value, rtol=1e-6).any()
 
-    def test_early_stopping_counts_rounds_without_a_tree(self):
-        from rffboost_ext.interop import lightgbm as rlgb
 
-        rng, seen = np.random.default_rng(0), {}
-        y = np.cos(3.0 * X[:, 0]) + rng.standard_normal(400)
-        hybrid, data = (
-            rlgb.CosineObjective("squared_error"),
-            self.lgb.Dataset(X[:200], y[:200], free_raw_data=False),
-        )
-        held = self.lgb.Dataset(X[200:], y[200:], reference=data, free_raw_data=False)
-        params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid, "metric": "None"}
-        stop = [self.lgb.early_stopping(10, verbose=False), self.lgb.record_evaluation(seen)]
-        watch = {"valid_sets": [held], "feval": hybrid.metric, "callbacks": stop}
-        booster = self.lgb.train(params | {"min_gain_to_split": 8.0}, data, 100, **watch)
-        (shown,) = seen["valid_0"].values()
-        assert booster.best_iteration == np.argmin(shown) + 1 > booster.num_trees()
-        found = np.mean((hybrid.bind(booster).predict(X[200:]) - y[200:]) ** 2) / 2.0
-        assert found == pytest.approx(min(shown), rel=1e-6)
+def test_early_stopping_counts_rounds_without_a_tree():
+    y, seen = np.cos(3.0 * X[:, 0]) + np.random.default_rng(0).standard_normal(400), {}
+    hybrid, data = rlgb.CosineObjective("squared_error"), LIGHTGBM.matrix(X[:200], y[:200])
+    held = lgb.Dataset(X[200:], y[200:], reference=data, free_raw_data=False)
+    stop = [lgb.early_stopping(10, verbose=False), lgb.record_evaluation(seen)]
+    params = LIGHTGBM.native | {"objective": hybrid, "min_gain_to_split": 8.0}
+    booster = lgb.train(params, data, 100, valid_sets=[held], feval=hybrid.metric, callbacks=stop)
+    (shown,) = seen["valid_0"].values()
+    assert booster.best_iteration == np.argmin(shown) + 1 > booster.num_trees()
+    found = half_squares(hybrid.bind(booster).predict(X[200:]), y[200:])
+    assert found == pytest.approx(min(shown), rel=1e-6)
 
 
 GAPS = np.where(np.abs(X32) < 0.3, np.nan, X32)
@@ -164,9 +148,6 @@ def test_features_that_the_trees_do_not_see_are_refused(matrix, words):
 
 
 def test_features_that_lightgbm_does_not_see_are_refused():
-    lgb = pytest.importorskip("lightgbm")
-    from rffboost_ext.interop import lightgbm as rlgb
-
     for data, words in ((GAPS, "nan"), (OTHER, "row 7, column 2")):
         for given in (data, csr_matrix(data)):
             with pytest.raises(ValueError, match=words):

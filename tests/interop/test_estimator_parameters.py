@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
@@ -9,25 +10,11 @@ from sklearn.base import clone
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 
+from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.losses import LogLoss, Quantile, SquaredError
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, X
-
-lgb = pytest.importorskip("lightgbm")
-from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
-
-OWN = {
-    "xgboost": {"max_depth": 3, "n_jobs": 1, "n_estimators": 30},
-    "lightgbm": {"num_leaves": 7, "n_jobs": 1, "n_estimators": 30, "verbose": -1},
-}
-REGRESSORS = {"xgboost": rxgb.XGBRegressor, "lightgbm": rlgb.LGBMRegressor}
-CLASSIFIERS = {"xgboost": rxgb.XGBClassifier, "lightgbm": rlgb.LGBMClassifier}
-hosts = pytest.mark.parametrize("host", OWN)
-
-
-def regressor(host, loss="squared_error", **params):
-    return REGRESSORS[host](loss=loss, **OWN[host] | params)
+from .interop_cases import BINARY, CLASSES, HOSTS, LIGHTGBM, SIGNAL, XGBOOST, X, hosts
 
 
 class Sorting(SquaredError):
@@ -41,16 +28,16 @@ class Sorting(SquaredError):
 @hosts
 def test_losses_must_not_work_in_place(host):
     with pytest.raises(ValueError, match=r"loss Sorting\(.*\): baseline must not change y"):
-        regressor(host, Sorting()).fit(X, SIGNAL.copy())
+        host.estimator(Sorting()).fit(X, SIGNAL.copy())
 
 
 @hosts
 @pytest.mark.parametrize("given", ["quantile", Quantile()], ids=["name", "instance"])
 def test_parameters_of_the_loss_are_set(host, given):
-    model = regressor(host, clone(given, safe=False)).set_params(loss__quantile=0.9, n_estimators=20)
+    model = host.estimator(clone(given, safe=False)).set_params(loss__quantile=0.9, n_estimators=20)
     assert model.get_params()["loss__quantile"] == 0.9
     assert model.get_params()["n_estimators"] == 20
-    wanted = regressor(host, Quantile(0.9), n_estimators=20).fit(X, SIGNAL).predict(X)
+    wanted = host.estimator(Quantile(0.9), n_estimators=20).fit(X, SIGNAL).predict(X)
     for each in (model, clone(model)):
         np.testing.assert_array_equal(each.fit(X, SIGNAL).predict(X), wanted)
     assert np.mean(wanted >= SIGNAL) > 0.85
@@ -58,7 +45,7 @@ def test_parameters_of_the_loss_are_set(host, given):
 
 @hosts
 def test_parameters_of_the_loss_are_searched(host):
-    search = GridSearchCV(regressor(host, "quantile"), {"loss__quantile": [0.1, 0.9]}, cv=2, error_score="raise")
+    search = GridSearchCV(host.estimator("quantile"), {"loss__quantile": [0.1, 0.9]}, cv=2, error_score="raise")
     search.fit(X, SIGNAL)
     assert len(set(search.cv_results_["mean_test_score"])) == 2
     assert search.best_estimator_.loss_.quantile == search.best_params_["loss__quantile"]
@@ -66,15 +53,15 @@ def test_parameters_of_the_loss_are_searched(host):
 
 @hosts
 def test_parameters_that_a_loss_does_not_have_are_named(host):
-    model = regressor(host, "quantile")
+    model = host.estimator("quantile")
     with pytest.raises(ValueError, match="'alpha' for estimator Quantile"):
         model.set_params(loss__alpha=0.9, n_estimators=7)
-    assert model.get_params()["n_estimators"] == 30
+    assert model.get_params()["n_estimators"] == 8
 
 
 def test_what_xgboost_would_pass_over_is_named():
     with pytest.raises(ValueError, match="loss__quantile is set by set_params"):
-        regressor("xgboost", "quantile", loss__quantile=0.9).fit(X, SIGNAL)
+        XGBOOST.estimator("quantile", loss__quantile=0.9).fit(X, SIGNAL)
 
 
 SHAPES = {
@@ -87,19 +74,19 @@ INNER = {"quantile": "quantile", "huber": "delta", "tweedie": "power"}
 @hosts
 @pytest.mark.parametrize("loss", INNER)
 def test_parameters_of_the_hosts_losses_are_pointed_to_ours(host, loss):
-    name, inner, y = SHAPES[host][loss], INNER[loss], SIGNAL if loss != "tweedie" else np.abs(SIGNAL)
-    for model in (regressor(host, loss, **{name: 0.9}), regressor(host, loss).set_params(**{name: 0.9})):
+    name, inner, y = SHAPES[host.name][loss], INNER[loss], SIGNAL if loss != "tweedie" else np.abs(SIGNAL)
+    for model in (host.estimator(loss, **{name: 0.9}), host.estimator(loss).set_params(**{name: 0.9})):
         with pytest.raises(ValueError, match=rf"loss .* ignores {name}; set loss__{inner} by .*, got 0\.9"):
             model.fit(X, y)
     # One that agrees may stay, for metrics of the host.
-    wanted = regressor(host, loss).set_params(**{f"loss__{inner}": 1.2 if loss == "tweedie" else 0.8})
+    wanted = host.estimator(loss).set_params(**{f"loss__{inner}": 1.2 if loss == "tweedie" else 0.8})
     value = getattr(wanted.loss, inner)
     agreed = clone(wanted).set_params(**{name: value}).fit(X, y)
     np.testing.assert_array_equal(agreed.predict(X), wanted.fit(X, y).predict(X))
 
 
 def test_a_metric_of_xgboosts_may_read_what_the_loss_agrees_with():
-    model = regressor("xgboost", Quantile(0.8), quantile_alpha=0.8, eval_metric="quantile")
+    model = XGBOOST.estimator(Quantile(0.8), quantile_alpha=0.8, eval_metric="quantile")
     model.fit(X[:300], SIGNAL[:300], eval_set=[(X[300:], SIGNAL[300:])], verbose=False)
     wanted = mean_pinball_loss(SIGNAL[300:], model.predict(X[300:]), alpha=0.8)
     assert model.evals_result()["validation_0"]["quantile"][-1] == pytest.approx(wanted, rel=1e-4)
@@ -117,10 +104,10 @@ IGNORED = {
 }
 
 
-@pytest.mark.parametrize(("host", "name"), [(host, name) for host in IGNORED for name in IGNORED[host]])
+@pytest.mark.parametrize(("host", "name"), [(host, name) for host in HOSTS for name in IGNORED[host.name]])
 def test_what_the_hosts_losses_alone_would_see_is_named(host, name):
-    given = {name: IGNORED[host][name]}
-    for model, y in ((regressor(host, **given), SIGNAL), (CLASSIFIERS[host](**OWN[host], **given), BINARY)):
+    given = {name: IGNORED[host.name][name]}
+    for model, y in ((host.estimator(**given), SIGNAL), (host.classifier(**given), BINARY)):
         with pytest.raises(ValueError, match=f"{type(model).__name__}: loss .* ignores {name}; do not set it"):
             model.fit(X, y)
 
@@ -128,17 +115,17 @@ def test_what_the_hosts_losses_alone_would_see_is_named(host, name):
 @pytest.mark.parametrize(
     ("host", "params"),
     [
-        ("xgboost", {"alpha": 0.5, "max_delta_step": 0.1}),
+        (XGBOOST, {"alpha": 0.5, "max_delta_step": 0.1}),
         (
-            "lightgbm",
+            LIGHTGBM,
             {"reg_alpha": 0.5, "reg_sqrt": False, "boost_from_average": True, "neg_bagging_fraction": 1.0},
         ),
-        ("lightgbm", {"lambda_l1": 0.5, "max_delta_step": 0.1}),
+        (LIGHTGBM, {"lambda_l1": 0.5, "max_delta_step": 0.1}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_trees_see_stays(host, params):
-    found, plain = regressor(host, **params).fit(X, SIGNAL).predict(X), regressor(host).fit(X, SIGNAL).predict(X)
+    found, plain = host.estimator(**params).fit(X, SIGNAL).predict(X), host.estimator().fit(X, SIGNAL).predict(X)
     assert not np.array_equal(found, plain)
 
 
@@ -153,90 +140,84 @@ def test_what_trees_see_stays(host, params):
     ],
 )
 def test_weights_that_cannot_be_are_named(host, weight, words):
-    for model, y in ((regressor(host), SIGNAL), (CLASSIFIERS[host](**OWN[host]), BINARY)):
+    for model, y in ((host.estimator(), SIGNAL), (host.classifier(), BINARY)):
         with pytest.raises(ValueError, match=words):
             model.fit(X, y, sample_weight=weight)
 
 
-NATIVE = {
-    "xgboost": (xgb.XGBRegressor, xgb.XGBClassifier, "xgb_model"),
-    "lightgbm": (lgb.LGBMRegressor, lgb.LGBMClassifier, "init_model"),
-}
 FAR = SIGNAL + 100.0
 
 
 def starts(host, model, folder):
-    """An earlier model as it may be handed over."""
-    booster = model.get_booster() if host == "xgboost" else model.booster_
-    booster.save_model(folder / "m.txt" if host == "lightgbm" else folder / "m.json")
+    """An earlier model as users may pass it."""
+    booster = model.get_booster() if host is XGBOOST else model.booster_
+    booster.save_model(folder / "m.txt" if host is LIGHTGBM else folder / "m.json")
     return model, booster, str(next(folder.iterdir()))
 
 
 @hosts
-@pytest.mark.parametrize("kind", [0, 1], ids=["regressor", "classifier"])
+@pytest.mark.parametrize(("loss", "y"), [("squared_error", FAR), ("log_loss", BINARY)])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_fits_that_go_on_keep_where_they_started(host, kind, tmp_path):
-    native, ours = NATIVE[host][kind], (REGRESSORS, CLASSIFIERS)[kind][host]
-    y, name = (FAR, BINARY)[kind], NATIVE[host][2]
-    score = {"output_margin": True} if host == "xgboost" else {"raw_score": True}
-    first = native(**OWN[host]).fit(X, y)
+def test_fits_that_continue_keep_where_they_started(host, loss, y, tmp_path):
+    kind, name = "Regressor" if y is FAR else "Classifier", host.continued
+    first = host.theirs(kind).fit(X, y)
     # Rows with another baseline: a fit that begins anew would begin there.
     rows = np.argsort(y, kind="stable")[:300]
     for given in starts(host, first, tmp_path):
-        wanted = native(**OWN[host]).fit(X[rows], y[rows], **{name: given})
-        model = ours(**OWN[host]).fit(X[rows], y[rows], **{name: given})
-        np.testing.assert_allclose(model.predict(X, **score), wanted.predict(X, **score), rtol=1e-3, atol=0.05)
-        still = ours(**OWN[host] | {"learning_rate": 1e-12}).fit(X[rows], y[rows], **{name: given})
-        np.testing.assert_allclose(still.predict(X, **score), first.predict(X, **score), rtol=1e-5, atol=1e-4)
+        wanted = host.theirs(kind).fit(X[rows], y[rows], **{name: given})
+        model = host.estimator(loss).fit(X[rows], y[rows], **{name: given})
+        np.testing.assert_allclose(host.scores(model, X), host.scores(wanted, X), rtol=1e-3, atol=0.05)
+        still = host.estimator(loss, learning_rate=1e-12).fit(X[rows], y[rows], **{name: given})
+        np.testing.assert_allclose(host.scores(still, X), host.scores(first, X), rtol=1e-5, atol=1e-4)
 
 
 @hosts
 @pytest.mark.parametrize("loss", ["exponential", "log_loss"])
-def test_fits_that_go_on_from_ours_keep_its_baseline(host, loss, tmp_path):
-    params, name = OWN[host] | {"loss": loss}, NATIVE[host][2]
-    first = CLASSIFIERS[host](**params).fit(X, BINARY)
-    model = CLASSIFIERS[host](**params | {"learning_rate": 1e-12}).fit(X[:300], BINARY[:300], **{name: first})
+def test_fits_that_continue_ours_keep_its_baseline(host, loss):
+    name, first = host.continued, host.estimator(loss).fit(X, BINARY)
+    model = host.estimator(loss, learning_rate=1e-12).fit(X[:300], BINARY[:300], **{name: first})
     np.testing.assert_allclose(model.predict_proba(X), first.predict_proba(X), rtol=1e-4)
-    longer = CLASSIFIERS[host](**params).fit(X, BINARY, **{name: first})
-    whole = CLASSIFIERS[host](**params | {"n_estimators": 60}).fit(X, BINARY)
+    longer = host.estimator(loss).fit(X, BINARY, **{name: first})
+    whole = host.estimator(loss, n_estimators=16).fit(X, BINARY)
     np.testing.assert_allclose(longer.predict_proba(X), whole.predict_proba(X), atol=2e-3)
 
 
 def test_files_tell_the_loss_that_a_fit_goes_on_from(tmp_path):
-    first = regressor("xgboost", "poisson").fit(X, FAR)
+    first = XGBOOST.estimator("poisson").fit(X, FAR)
     first.save_model(tmp_path / "m.json")
-    still = regressor("xgboost", "poisson", learning_rate=1e-12)
+    still = XGBOOST.estimator("poisson", learning_rate=1e-12)
     still.fit(X[:9], FAR[:9], xgb_model=str(tmp_path / "m.json"))
     np.testing.assert_allclose(still.predict(X), first.predict(X), rtol=1e-4)
 
 
 @hosts
-def test_earlier_models_that_do_not_go_with_the_loss_are_named(host):
-    native, name = NATIVE[host][0], NATIVE[host][2]
-    poisson = native(**OWN[host], objective="count:poisson" if host == "xgboost" else "poisson").fit(X, FAR)
+def test_earlier_models_that_do_not_suit_the_loss_are_named(host):
+    name, objective = host.continued, "count:poisson" if host is XGBOOST else "poisson"
+    poisson = host.theirs("Regressor", objective=objective).fit(X, FAR)
     with pytest.raises(ValueError, match=f"{name} must have the link of loss"):
-        regressor(host).fit(X, FAR, **{name: poisson})
-    regressor(host, "poisson").fit(X, FAR, **{name: poisson})
-    several = NATIVE[host][1](**OWN[host]).fit(X, CLASSES)
+        host.estimator().fit(X, FAR, **{name: poisson})
+    host.estimator("poisson").fit(X, FAR, **{name: poisson})
+    several = host.theirs("Classifier").fit(X, CLASSES)
     with pytest.raises(ValueError, match=f"{name} must have 1 outputs, got 3"):
-        CLASSIFIERS[host](**OWN[host]).fit(X, BINARY, **{name: several})
+        host.classifier().fit(X, BINARY, **{name: several})
     with pytest.raises(TypeError, match=f"{name} must be a model of"):
-        regressor(host).fit(X, FAR, **{name: 3})
+        host.estimator().fit(X, FAR, **{name: 3})
 
 
 def test_an_init_score_takes_the_place_of_the_baseline():
-    own, given = OWN["lightgbm"], np.full(400, 100.0)
-    wanted = lgb.LGBMRegressor(**own).fit(X, FAR, init_score=given).predict(X)
-    found = rlgb.LGBMRegressor(**own).fit(X, FAR, init_score=given).predict(X)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    given = np.full(400, 100.0)
+    wanted, found = (
+        module.LGBMRegressor(**LIGHTGBM.params).fit(X, FAR, init_score=given) for module in (lgb, rlgb)
+    )
+    np.testing.assert_allclose(found.predict(X), wanted.predict(X), atol=1e-6)
 
 
 @hosts
 def test_a_fit_that_fails_leaves_the_model_as_it_was(host):
-    model = regressor(host).fit(X, SIGNAL)
+    model = host.estimator().fit(X, SIGNAL)
     before, state = model.predict(X), set(vars(model))
     with pytest.raises((ValueError, lgb.basic.LightGBMError)):
-        model.fit(X, FAR, **{NATIVE[host][2]: "there is no such file"})
+        model.fit(X, FAR, **{host.continued: "there is no such file"})
     with pytest.raises(ValueError):
         model.fit(np.full(X.shape, "a"), FAR)
     np.testing.assert_array_equal(model.predict(X), before)
@@ -247,9 +228,9 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(host):
 @pytest.mark.parametrize("file", ["foreign", "other kind", "no model", "missing", "unknown loss"])
 def test_a_model_that_cannot_be_loaded_changes_nothing(kind, file, tmp_path):
     made, y = (rxgb.XGBRegressor, rxgb.XGBClassifier)[kind], (FAR, BINARY)[kind]
-    path, params = tmp_path / "m.json", OWN["xgboost"]
+    path, params = tmp_path / "m.json", XGBOOST.params
     if file == "foreign":
-        NATIVE["xgboost"][kind](**params).fit(X, y).save_model(path)
+        (xgb.XGBRegressor, xgb.XGBClassifier)[kind](**params).fit(X, y).save_model(path)
     elif file == "other kind":
         (rxgb.XGBClassifier, rxgb.XGBRegressor)[kind](**params).fit(X, BINARY).save_model(path)
     elif file == "no model":
@@ -267,7 +248,7 @@ def test_a_model_that_cannot_be_loaded_changes_nothing(kind, file, tmp_path):
 
 
 def test_a_loaded_model_knows_where_it_starts(tmp_path):
-    for model, y in ((CLASSIFIERS["xgboost"](loss="exponential"), BINARY), (regressor("xgboost", "poisson"), FAR)):
+    for model, y in ((XGBOOST.classifier(loss="exponential"), BINARY), (XGBOOST.estimator("poisson"), FAR)):
         model.set_params(n_estimators=3, n_jobs=1).fit(X, y).save_model(tmp_path / "m.json")
         other = type(model)(n_estimators=3).fit(X, 1 - BINARY)
         other.load_model(tmp_path / "m.json")
@@ -279,20 +260,19 @@ def test_a_loaded_model_knows_where_it_starts(tmp_path):
 
 @hosts
 def test_rounds_that_a_model_does_not_have_are_named(host):
-    module = rxgb if host == "xgboost" else rlgb
-    for model in (NATIVE[host][0](**OWN[host]).fit(X, FAR), NATIVE[host][1](**OWN[host]).fit(X, CLASSES)):
-        assert len(module.to_ensemble(model, n_rounds=30)) == 30
-        with pytest.raises(ValueError, match=r"n_rounds must be .*30.*got 50"):
-            module.to_ensemble(model, n_rounds=50)
+    for model in (host.theirs("Regressor").fit(X, FAR), host.theirs("Classifier").fit(X, CLASSES)):
+        assert len(host.ours.to_ensemble(model, n_rounds=8)) == 8
+        with pytest.raises(ValueError, match=r"n_rounds must be .*8.*got 50"):
+            host.ours.to_ensemble(model, n_rounds=50)
 
 
 def test_files_tell_losses_of_several_targets(tmp_path):
     several = np.column_stack([SIGNAL, 1000.0 * FAR])
-    model = regressor("xgboost").fit(X, several)
+    model = XGBOOST.estimator().fit(X, several)
     model.save_model(tmp_path / "m.json")
     loaded = rxgb.XGBRegressor()
     loaded.load_model(tmp_path / "m.json")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert repr(loaded.loss_) == repr(model.loss_)
-    again = clone(loaded).set_params(**OWN["xgboost"]).fit(X, several)
+    again = clone(loaded).set_params(**XGBOOST.params).fit(X, several)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
