@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from pathlib import Path
 
-from onnx import GraphProto, ModelProto, TensorProto, helper
+from onnx import GraphProto, ModelProto, TensorProto
 from onnx.checker import ValidationError
 from onnx.external_data_helper import load_external_data_for_model, uses_external_data
 
@@ -39,7 +38,7 @@ def load_external_data(model: ModelProto, name: str, folder: Path | None) -> Non
     Raises
     ------
     ValueError
-        If the folder is unknown, or a file is missing, outside the folder, or of another size.
+        If the folder is unknown, or a file is missing or outside the folder.
     """
     external = [tensor for tensor in tensors_of(model.graph) if uses_external_data(tensor)]
     if not external:
@@ -51,30 +50,12 @@ def load_external_data(model: ModelProto, name: str, folder: Path | None) -> Non
             f"the path of the model, or load it by onnx.load"
         )
     try:
-        for tensor in external:
-            set_length(tensor)
-        if sum(map(byte_size, external)) > LARGEST_MODEL:
-            raise ValueError(f"its weights have more than {LARGEST_MODEL} bytes")
         load_external_data_for_model(model, str(folder))
         for tensor in external:
             # As in a file that has the weights in it.
             tensor.ClearField("data_location")
     except (KeyError, OSError, ValidationError, ValueError) as error:
         raise ValueError(f"{name} has weights beside it that cannot be read: {error}") from error
-
-
-def byte_size(tensor: TensorProto) -> int:
-    """Bytes of the values of a tensor, by its shape and type."""
-    return prod(tensor.dims) * helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-
-
-def set_length(tensor: TensorProto) -> None:
-    """Declare the length of external data, by default the rest of the file, or a ValueError if it is another."""
-    known, needed = {entry.key: entry.value for entry in tensor.external_data}, byte_size(tensor)
-    if int(known.get("length", needed)) != needed:
-        raise ValueError(f"{tensor.name!r} must have {needed} bytes, got {known['length']}")
-    if "length" not in known:
-        tensor.external_data.add(key="length", value=str(needed))
 
 
 def require_plausible_shapes(model: ModelProto, name: str) -> None:

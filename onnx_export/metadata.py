@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-import re
-import reprlib
-from collections.abc import Callable
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, helper
 
 import rffboost_ext
 from rffboost_ext.exporting import Array, category_lists
@@ -100,13 +97,18 @@ def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = ""
 
 
 def write_metadata(model: ModelProto, metadata: Metadata) -> None:
-    """Put `metadata` into `model`, each entry as JSON, omitting those at their default."""
+    """Put `metadata` into `model`, each entry as JSON, omitting those at their default; and a checksum of them."""
     entries = {name: value for name, value in vars(metadata).items() if name != "classes"}
     entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
     if metadata.classes is not None:
         entries |= {"classes": metadata.classes.tolist(), "labels": metadata.classes.dtype.str}
     props = {name: json.dumps(value, ensure_ascii=False) for name, value in entries.items()}
-    helper.set_model_props(model, {"format": FORMAT} | props)
+    helper.set_model_props(model, {"format": FORMAT, "checksum": checksum(props)} | props)
+
+
+def checksum(props: dict[str, str]) -> str:
+    """A checksum of entries, in any order."""
+    return f"{zlib.crc32(repr(sorted(props.items())).encode()):08x}"
 
 
 def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
@@ -118,109 +120,28 @@ def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
         If it was written by another program or in another version of the format, or its metadata is damaged.
     """
     props = {prop.key: prop.value for prop in model.metadata_props}
-    if props.pop("format", None) != FORMAT:
+    if props.get("format") != FORMAT:
         raise ValueError(
             f"{name} was not written by onnx_export (or by another version of its format): "
             f"producer {model.producer_name or 'unknown'!r}, no entry 'format' equal to {FORMAT!r}"
         )
-    try:
-        entries = {key: json.loads(text) for key, text in props.items() if key in KEYS}
-        entries |= {key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps") if key in entries}
-        if "classes" in entries:
-            entries["classes"] = read_labels(entries["classes"], entries.pop("labels"))
-        metadata = Metadata(**entries)
-        check_metadata(metadata)
-        check_graph(model, metadata)
-    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} has damaged metadata: {error}") from error
+    texts = {key: text for key, text in props.items() if key in KEYS}
+    if props.get("checksum") != checksum(texts):
+        raise ValueError(f"{name} has damaged metadata: the entries do not have their checksum")
+    entries = {key: json.loads(text) for key, text in texts.items()}
+    entries |= {key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps") if key in entries}
+    if "classes" in entries:
+        entries["classes"] = np.array(entries["classes"], dtype=entries.pop("labels"))
+    metadata = Metadata(**entries)
+    require_columns(model, "X", metadata.n_features, name)
+    if metadata.n_offsets:
+        require_columns(model, OFFSET, metadata.n_offsets, name)
     return metadata
 
 
-def read_labels(labels: Any, dtype: Any) -> Array:
-    """Class labels of the type that they had at the fit; text as wide as the longest of them."""
-    kinds = {type(label) for label in labels} if isinstance(labels, list) else set()
-    if len(kinds) != 1 or not kinds <= {str, int, float, bool} or len(labels) < 2 or len({*labels}) < len(labels):
-        raise ValueError(f"classes must be different labels of one kind, got {reprlib.repr(labels)}")
-    allowed = r"[<>|=](U\d+|O)" if kinds == {str} else r"[<>|=][biuf][1248]"
-    if not isinstance(dtype, str) or not re.fullmatch(allowed, dtype):
-        raise ValueError(
-            f"labels must be the type of the classes {reprlib.repr(labels)}, got {reprlib.repr(dtype)}"
-        )
-    # The width of text in the file would claim memory.
-    return np.array(labels, dtype=None if dtype[1:].startswith("U") else dtype)
-
-
-def is_text(value: Any) -> bool:
-    """Whether a value is text."""
-    return isinstance(value, str)
-
-
-def is_count(value: Any) -> bool:
-    """Whether a value is a number that an array may have as its length."""
-    return type(value) is int and 0 <= value <= np.iinfo(np.int64).max
-
-
-def names_by_name(value: Any) -> bool:
-    """Whether a value is a dictionary of text."""
-    return isinstance(value, dict) and all(map(is_text, value.values()))
-
-
-ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(("estimator", "loss", "link"), (is_text, "text")),
-    "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
-    **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees", "n_offsets"), (is_count, "a number")),
-    "missing_text": (lambda value: value is None or names_by_name(value), "text by input"),
-    "versions": (names_by_name, "text by package"),
-    "steps": (is_text, "the name of an output"),
-}
-"""What entries must be, and in words."""
-
-
-def check_metadata(metadata: Metadata) -> None:
-    """Raise a ValueError unless the entries are of the right types and agree with each other."""
-    for name, (is_valid, words) in ALLOWED.items():
-        require_entry(name, getattr(metadata, name), is_valid(getattr(metadata, name)), words)
-    # The number of columns after the steps is not in the file.
-    d, gaps, known = metadata.n_features, metadata.gaps or (), metadata.categories
-    most, words = (math.inf, "columns by number") if metadata.steps else (d, f"some of {d} columns")
-    require_entry("gaps", gaps, all(type(column) is int and 0 <= column < most for column in gaps), words)
-    named = len(metadata.feature_names) in (0, d) and all(map(is_text, metadata.feature_names))
-    require_entry("feature_names", metadata.feature_names, named, f"{d} names, or none")
-    listed = len(known) in (0, d) and all(entry is None or are_categories(entry) for entry in known)
-    require_entry("categories", known, listed, "a list for each column, or none")
-
-
-def are_categories(entry: Any) -> bool:
-    """Whether a value is a list of text and numbers."""
-    return isinstance(entry, list) and all(isinstance(value, str | int | float) for value in entry)
-
-
-def require_entry(name: str, value: Any, is_valid: bool, words: str) -> None:
-    """Raise a ValueError that shows an entry if it is not valid."""
-    if not is_valid:
-        raise ValueError(f"{name} must be {words}, got {reprlib.repr(value)}")
-
-
-def check_graph(model: ModelProto, metadata: Metadata) -> None:
-    """Raise a ValueError unless the graph declares the columns and classes of the metadata."""
-    declared = {entry.name: entry.type.tensor_type for entry in (*model.graph.input, *model.graph.output)}
-    width = column_count(declared.get("X"))
-    require_entry(
-        "n_features", metadata.n_features, width in (0, metadata.n_features), f"{width}, as in the graph"
-    )
-    width = column_count(declared.get(OFFSET)) if metadata.n_offsets else 0
-    require_entry("n_offsets", metadata.n_offsets, width == metadata.n_offsets, f"{width}, as in the graph")
-    if metadata.classes is None:
-        return
-    classes, width = metadata.classes.tolist(), column_count(declared.get("probabilities"))
-    require_entry("classes", classes, width in (0, len(classes)), f"{width} labels, as in the graph")
-    kind = declared["label"].elem_type if "label" in declared else TensorProto.UNDEFINED
-    words = "text" if kind == TensorProto.STRING else "numbers"
-    same = kind == TensorProto.UNDEFINED or (words == "text") == is_text(classes[0])
-    require_entry("classes", classes, same, f"{words}, as in the graph")
-
-
-def column_count(declared: Any) -> int:
-    """The number of columns of a declared input or output; 0 if it is unknown."""
-    dims: Any = () if declared is None else declared.shape.dim
-    return dims[1].dim_value if len(dims) == 2 else 0
+def require_columns(model: ModelProto, given: str, width: int, name: str) -> None:
+    """Raise a ValueError if an input of a model, if it has that input, has another number of columns."""
+    declared = {entry.name: entry.type.tensor_type.shape.dim for entry in model.graph.input}
+    columns = declared[given][1].dim_value if len(declared.get(given, ())) == 2 else width
+    if columns != width or (given == OFFSET and given not in declared):
+        raise ValueError(f"{name} is damaged: its input {given!r} must have {width} columns, got {columns}")
