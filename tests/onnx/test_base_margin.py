@@ -6,12 +6,10 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
-import skl2onnx
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from onnx_export import OnnxPredictor, register_skl2onnx, save_onnx, to_onnx, verify_onnx
-from onnx_export.cli import main
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)
@@ -74,22 +72,3 @@ def test_a_column_of_that_name_is_another_input():
     names = [entry.name for entry in to_onnx(model).graph.input]
     assert names == ["a", "b", "c", "base_margin_", "base_margin"]
     assert features.columns[-1] == "base_margin"
-
-
-def test_skl2onnx_has_no_offset():
-    register_skl2onnx()
-    with pytest.raises(ValueError, match="fitted with base_margin"):
-        skl2onnx.to_onnx(fitted("counts")[0], X)
-
-
-def test_the_command_line_takes_the_offset_from_a_column(tmp_path, capsys):
-    model, _, offset = fitted("counts")
-    save_onnx(model, tmp_path / "m.onnx")
-    model.save_model(tmp_path / "m.rffboost")
-    pd.DataFrame(X).assign(exposure=offset).to_csv(tmp_path / "rows.csv", index=False)
-    files = [str(tmp_path / name) for name in ("m.rffboost", "m.onnx", "rows.csv", "found.csv")]
-    assert main(["verify", *files[:3], "--base-margin", "exposure"]) == 0
-    assert main(["predict", *files[1:3], "--output", files[3], "--base-margin", "exposure"]) == 0
-    np.testing.assert_allclose(pd.read_csv(files[3])["prediction"], model.predict(X, offset), rtol=1e-5)
-    assert main(["predict", *files[1:3], "--base-margin", "weight"]) == 2
-    assert "--base-margin must name columns of the data" in capsys.readouterr().err

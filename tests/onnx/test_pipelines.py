@@ -8,16 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import skl2onnx
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import BaggingClassifier, StackingClassifier, StackingRegressor, VotingClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -28,9 +22,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
-from onnx_export.runtimes import open_session
-from rffboost_ext import LEARNERS, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
+from rffboost_ext import LEARNERS, RFFBoostClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 4)) * [1.0, 20.0, 0.1, 3.0] + [0.0, 1e4, 5.0, -2.0]
@@ -168,97 +161,3 @@ def test_a_search_over_pipelines() -> None:
     )
     search.fit(X, Y)
     verify_onnx(search, to_onnx(search), X, raise_on_mismatch=True)
-
-
-def both(estimator: Any, data: Any) -> tuple[Any, Any]:
-    """What the file that skl2onnx makes gives for `data`, and what scikit-learn does."""
-    register_skl2onnx()
-    classifies = hasattr(estimator, "predict_proba")
-    options = {id(estimator): {"zipmap": False}} if classifies else None
-    model = skl2onnx.to_onnx(estimator, data[:1], options=options, target_opset=13)
-    session = open_session(model.SerializeToString())
-    feed = {entry.name: column(data, entry.name) for entry in session.get_inputs()}
-    outputs = session.run(None, feed)
-    if classifies:
-        assert np.array_equal(outputs[0], estimator.predict(data))
-        return outputs[1], estimator.predict_proba(data)
-    return outputs[0].ravel(), estimator.predict(data)
-
-
-def column(data: Any, name: str) -> np.ndarray:
-    """One input: a column of a table, or the whole matrix."""
-    if not isinstance(data, pd.DataFrame):
-        return data
-    values = data[name].to_numpy()[:, None]
-    return values if values.dtype.kind == "f" else values.astype(object)
-
-
-TREE = Tree(max_depth=3)
-INSIDE = {
-    "pipeline": lambda: make_pipeline(SimpleImputer(), StandardScaler(), booster()),
-    "pipeline of trees": lambda: make_pipeline(SimpleImputer(), booster(TREE)),
-    "exponential": lambda: make_pipeline(SimpleImputer(), booster(loss="exponential")),
-    "squared": lambda: make_pipeline(SimpleImputer(), booster(loss="squared_error")),
-    "calibrated": lambda: CalibratedClassifierCV(booster(), method="sigmoid", cv=2),
-    "calibrated, not refitted": lambda: CalibratedClassifierCV(booster(), method="sigmoid", cv=2, ensemble=False),
-    "one versus rest": lambda: OneVsRestClassifier(booster()),
-    "voting": lambda: VotingClassifier(
-        [("ours", booster()), ("trees", booster(TREE)), ("theirs", LogisticRegression())],
-        voting="soft",
-        flatten_transform=False,
-    ),
-    "stacking": lambda: StackingClassifier(
-        [("ours", booster()), ("trees", booster(TREE))], LogisticRegression(), cv=2
-    ),
-    "bagging": lambda: BaggingClassifier(booster(), n_estimators=3, random_state=0),
-    "search": lambda: GridSearchCV(booster(), {"learner": [RFF1(), TREE]}, cv=2),
-}
-
-
-@pytest.mark.parametrize("labels", ["int", "text"])
-@pytest.mark.parametrize("name", INSIDE)
-def test_inside_an_estimator_of_sklearn(name: str, labels: str) -> None:
-    classes = np.array([0, 1]) if labels == "int" else np.array(["no", "yes"])
-    estimator = INSIDE[name]().fit(NEAR, classes[Y])
-    found, wanted = both(estimator, NEAR)
-    assert np.abs(found - wanted).max() < 1e-5
-
-
-def test_three_classes_by_one_versus_rest_and_one() -> None:
-    found, wanted = both(OneVsRestClassifier(booster()).fit(NEAR, Y3), NEAR)
-    assert np.abs(found - wanted).max() < 1e-5
-    register_skl2onnx()
-    pairs = OneVsOneClassifier(booster()).fit(X, Y3)
-    model = skl2onnx.to_onnx(pairs, X[:1], options={id(pairs): {"zipmap": False}}, target_opset=13)
-    label = open_session(model.SerializeToString()).run(None, {"X": X})[0]
-    assert np.array_equal(label.ravel(), pairs.predict(X))
-
-
-def test_a_column_transformer_inside_skl2onnx() -> None:
-    found, wanted = both(table_pipeline(booster()).fit(frame(), Y), frame())
-    assert np.abs(found - wanted).max() < 1e-5
-
-
-def with_options(estimator: Any, **options: bool) -> list[np.ndarray]:
-    """Outputs of the file that skl2onnx makes under some options."""
-    register_skl2onnx()
-    settings = {id(estimator): {"zipmap": False} | options}
-    model = skl2onnx.to_onnx(estimator, X[:1], options=settings, target_opset=13)
-    return open_session(model.SerializeToString()).run(None, {"X": X})
-
-
-def test_options_of_skl2onnx() -> None:
-    estimator = booster().fit(X, np.array(["no", "yes"])[Y])
-    score = estimator.decision_function(X)
-    assert np.array_equal(with_options(estimator, nocl=True)[0], estimator.predict(X) == "yes")
-    raw = with_options(estimator, raw_scores=True)[1]
-    assert np.abs(raw - np.column_stack([-score, score])).max() < 1e-12
-    assert list(with_options(estimator, output_class_labels=True)[2]) == ["no", "yes"]
-
-
-def test_regressors_inside_sklearn() -> None:
-    regressor = RFFBoostRegressor(n_estimators=5, random_state=0)
-    stack = StackingRegressor([("a", regressor), ("b", clone(regressor).set_params(learner=TREE))], cv=2)
-    for estimator in (make_pipeline(SimpleImputer(), regressor), stack):
-        found, wanted = both(estimator.fit(NEAR, SIGNAL), NEAR)
-        assert np.abs(found - wanted).max() < 1e-5

@@ -1,15 +1,11 @@
-"""OnnxPredictor and the command line."""
+"""OnnxPredictor: methods, types, chunks and columns."""
 
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import onnx
 import pandas as pd
@@ -18,16 +14,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
-from onnx_export import OnnxPredictor, save_onnx, to_onnx
-from onnx_export.cli import main
+from onnx_export import OnnxPredictor, to_onnx
 from onnx_export.inputs import column_input
 from onnx_export.predictor import CHUNK_ELEMENTS
-from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 from ..cases import PAIR_NAMES, PAIRS
 from .oracle import classifier, ensemble_of, fitted, posed, random_cosines
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
@@ -124,117 +117,6 @@ def test_columns_must_come_in_order() -> None:
         predictor.predict(X[["b", "a", "c"]])
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with an estimator, its export and data."""
-    X = table()
-    y = np.where(X["a"] > 0, "yes", "no")
-    estimator = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(X, y)
-    joblib.dump(estimator, tmp_path / "estimator.joblib")
-    # One column more, in another order: columns are found by name.
-    X.assign(more=1.0)[["more", "c", "b", "a"]].to_csv(tmp_path / "data.csv", index=False)
-    save_onnx(estimator, tmp_path / "model.onnx")
-    return tmp_path
-
-
-def call(folder: Path, command: str, *arguments: str) -> int:
-    """Run a command on files of a folder."""
-    return main([command, *(str(folder / a) if "." in a and not a.startswith("-") else a for a in arguments)])
-
-
-def test_export_and_verify_by_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(files, "export", "estimator.joblib", "other.onnx", "--dtype", "float64") == 0
-    assert "float64" in capsys.readouterr().out
-    assert call(files, "verify", "estimator.joblib", "other.onnx", "data.csv") == 0
-    assert capsys.readouterr().out.startswith("equal on 30 rows, float64, by onnxruntime")
-    assert call(files, "verify", "estimator.joblib", "other.onnx", "data.csv", "--runtime", "reference") == 0
-
-
-def test_a_mismatch_is_status_1(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    X = table()
-    other = RFFBoostClassifier(n_estimators=6, random_state=1).fit(X, np.where(X["b"] > 0, "yes", "no"))
-    joblib.dump(other, files / "other.joblib")
-    assert call(files, "verify", "other.joblib", "model.onnx", "data.csv") == 1
-    assert "MISMATCH" in capsys.readouterr().out
-
-
-def test_info_and_predict_by_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(files, "info", "model.onnx") == 0
-    assert "5 cosines" in capsys.readouterr().out
-    assert call(files, "predict", "model.onnx", "data.csv", "--output", "found.csv") == 0
-    estimator = joblib.load(files / "estimator.joblib")
-    found = pd.read_csv(files / "found.csv")["prediction"]
-    assert np.array_equal(found, estimator.predict(table()))
-    assert call(files, "predict", "model.onnx", "data.csv", "--proba", "--output", "proba.csv") == 0
-    proba = pd.read_csv(files / "proba.csv")
-    assert list(proba.columns) == ["no", "yes"]
-    assert np.abs(proba.to_numpy() - estimator.predict_proba(table())).max() < 1e-6
-
-
-def test_a_model_file_is_exported_as_its_pickle_is(files: Path) -> None:
-    joblib.load(files / "estimator.joblib").save_model(files / "estimator.rffboost")
-    assert call(files, "export", "estimator.rffboost", "own.onnx") == 0
-    assert (files / "own.onnx").read_bytes() == (files / "model.onnx").read_bytes()
-    assert call(files, "verify", "estimator.rffboost", "model.onnx", "data.csv") == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["info", "data.csv"], "cannot be read as an ONNX model"),
-        (["info", "nothing.onnx"], "No such file"),
-        (["export", "data.csv", "new.onnx"], "is not a pickled estimator"),
-        (
-            ["export", "xgboost.json", "new.onnx"],
-            "xgboost.json is not a pickled estimator nor a file of save_model",
-        ),
-        (["export", "xgboost.ubj", "new.onnx"], "load a model that XGBoost or LightGBM wrote"),
-        (["verify", "model.onnx", "model.onnx", "data.csv"], "model.onnx is not a pickled estimator"),
-        (["info", "xgboost.json"], "xgboost.json cannot be read as an ONNX model"),
-        (["export", "df.csv", "new.onnx"], "df.csv is not a pickled estimator"),
-        (
-            ["export", "gone.pickle", "new.onnx"],
-            "gone.pickle is not a pickled estimator, or needs a missing package: ",
-        ),
-        (["export", "estimator.joblib", "no/where.onnx"], "MODEL: there is no folder"),
-        (["export", "estimator.joblib"], "Missing argument 'model'"),
-        (["predict", "regressor.onnx", "data.csv", "--proba"], "--proba needs a classifier"),
-        (["inform", "model.onnx"], "No such command 'inform'"),
-        (["info", "model.onnx", "--frobnicate"], "--frobnicate"),
-        (["export", "estimator.joblib", "new.onnx", "--dtype", "int8"], "dtype must be"),
-    ],
-)
-def test_errors_are_one_sentence_and_status_2(
-    files: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # Read as a pickle, this text asks for a module.
-    (files / "df.csv").write_text("c0,c1,c2\n0,1,2\n")
-    (files / "gone.pickle").write_bytes(b"cabsent_package.models\nModel\n.")
-    (files / "xgboost.json").write_text('{"learner": {}, "version": [3, 0, 0]}')
-    (files / "xgboost.ubj").write_bytes(b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner{}}")
-    save_onnx(fitted_regressor(), files / "regressor.onnx")
-    assert call(files, *arguments) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.startswith("onnx_export: error: ")
-    assert err.count("\n") == 1
-    assert not (files / "new.onnx").exists()
-
-
-def fitted_regressor() -> RFFBoostRegressor:
-    """A regressor of the columns of `table`."""
-    X = table()
-    return RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, X["a"])
-
-
-def test_without_a_command_the_choices_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    for word in ("Missing command", "export", "info", "predict", "verify"):
-        assert word in err
-
-
 def mixed_table() -> pd.DataFrame:
     """Real and whole numbers, truth values and text."""
     a = np.linspace(-1, 1, 30)
@@ -298,50 +180,3 @@ def test_a_predictor_can_be_pickled(n_jobs: int | None) -> None:
     assert np.array_equal(back.classes_, predictor.classes_)
     assert back.n_jobs == predictor.n_jobs
     assert pickle.dumps(back) == pickle.dumps(predictor)
-
-
-def test_as_a_module(files: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "onnx_export", "info", str(files / "model.onnx")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "RFFBoostClassifier" in done.stdout
-
-
-def test_text_is_read_as_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Text that looks like numbers or like a gap to a reader of CSV.
-    rng = np.random.default_rng(0)
-    words = rng.choice(["01", "02", "None"], 300)
-    X = pd.DataFrame({"zip": words, "a": rng.standard_normal(300)}).astype({"zip": "category"})
-    y = 2.0 * (words == "01") + 1.0 * (words == "None") + 0.3 * X["a"].to_numpy()
-    model = RFFBoostRegressor(learner="tree", n_estimators=20, random_state=0).fit(X, y)
-    model.save_model(tmp_path / "m.rffboost")
-    X.to_csv(tmp_path / "data.csv", index=False)
-    assert call(tmp_path, "export", "m.rffboost", "m.onnx") == 0
-    assert call(tmp_path, "verify", "m.rffboost", "m.onnx", "data.csv") == 0
-    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
-    found = pd.read_csv(tmp_path / "p.csv")["prediction"]
-    np.testing.assert_allclose(found, model.predict(X), rtol=1e-4, atol=1e-4)
-    with pytest.raises(TypeError, match="column 'zip' of X must be text, as at the fit, got 1"):
-        OnnxPredictor(tmp_path / "m.onnx").predict(X.assign(zip=1))
-
-
-def test_predictions_are_a_column_for_each_output(tmp_path: Path) -> None:
-    X = table()
-    several = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(X, X[["a", "b"]])
-    save_onnx(several, tmp_path / "m.onnx")
-    X.to_csv(tmp_path / "data.csv", index=False)
-    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
-    found = pd.read_csv(tmp_path / "p.csv")
-    assert list(found.columns) == ["prediction_0", "prediction_1"]
-    np.testing.assert_allclose(found, several.predict(X), rtol=1e-4, atol=1e-4)
-    ends = ConformalRegressor(RFFBoostRegressor(n_estimators=5, early_stopping=False)).fit(X, X["a"])
-    save_onnx(ends, tmp_path / "m.onnx")
-    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
-    found = pd.read_csv(tmp_path / "p.csv")
-    assert (found["low"] < found["prediction"]).all()
-    assert (found["prediction"] < found["high"]).all()

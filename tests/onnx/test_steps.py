@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import skl2onnx
 from onnx import ModelProto, numpy_helper
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
@@ -20,8 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
 from xgboost import XGBRegressor
 
-from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
-from onnx_export.runtimes import open_session
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)
@@ -112,15 +110,6 @@ def test_steps_that_are_converted_wrongly_are_found(dtype: str) -> None:
     assert not report["steps"].passed
     assert report["score"].passed
     assert "steps" not in str(verify_onnx(pipeline[-1], to_onnx(pipeline[-1]), X))
-
-
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_the_declared_shape_of_a_regressor(n_outputs: int) -> None:
-    register_skl2onnx()
-    model = RFFBoostRegressor(n_estimators=5, early_stopping=False).fit(X, X[:, 0] if n_outputs == 1 else X)
-    rows = X.astype(np.float32)
-    session = open_session(skl2onnx.to_onnx(model, rows[:1], target_opset=18).SerializeToString())
-    assert session.get_outputs()[0].shape[1] == n_outputs == session.run(None, {"X": rows})[0].shape[1]
 
 
 @pytest.mark.parametrize(
