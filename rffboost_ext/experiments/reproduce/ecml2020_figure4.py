@@ -7,12 +7,11 @@ from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from ..figures import new_figure
 from ..records import Key, Record
 from ..study import Study, Task
 from .comparison import curves
 from .ecml2020_tuned import EcmlTable2
-from .figures import draw_curves
+from .figures import curve_figure
 from .markdown import curve_table
 from .papers import ECML_2020
 from .target import Scope, Target, values
@@ -93,17 +92,10 @@ class EcmlFigure4(Target):
         return f"Seconds; limit {scope.time_limit:g} s.\n\n{curve_table(self.curves(frame, scope), 'n', digits=3)}"
 
     def draw(self, frame: Any, scope: Scope) -> Figure:
-        figure = new_figure(6.4, 4.6)
-        axes = figure.subplots()
-        means = self.curves(frame, scope)
-        draw_curves(axes, means, list(means.columns))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("rows, of 20 features")
-        axes.set_ylabel("seconds to fit and predict, one thread")
-        axes.set_title(f"{scope.size} rounds or landmarks; stopped beyond {scope.time_limit:g} s", fontsize=10)
-        # Beside the axes, since lines may be anywhere in them.
-        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        title = f"{scope.size} rounds or landmarks; stopped beyond {scope.time_limit:g} s"
+        ylabel = "seconds to fit and predict, one thread"
+        figure = curve_figure(self.curves(frame, scope), "rows, of 20 features", ylabel, title, log=True)
+        figure.axes[0].set_yscale("log")
         return figure
 
 

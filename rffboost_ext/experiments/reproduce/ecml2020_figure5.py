@@ -109,7 +109,7 @@ class EcmlFigure5(TunedTarget):
                 self._draw_boundary(panel, rows.loc[rows["x"].idxmax()], scope)
         axes[0].set_ylabel(dataset)
         means = self.curves(frame, dataset)
-        draw_curves(axes[2], means, list(means.columns), marker="" if len(means) > 12 else "o")
+        draw_curves(axes[2], means)
         axes[2].set_ylabel("test accuracy (%)")
 
     def _draw_boundary(self, axes: Any, row: Any, scope: Scope) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,15 @@ import numpy as np
 
 from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
-from ..figures import new_figure, style
+from ..figures import new_figure, set_log_scale, style
 from ..report import signed
 from .comparison import FAR, PublishedComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MARKED = 20
+"""Most points of a curve with markers."""
 CLASSES = ("#D55E00", "#0072B2")
 NEAREST = 1.5
 NARROWEST, LETTERS = 5.0, 14
@@ -89,12 +90,29 @@ def figure_caption(comparison: PublishedComparison) -> str:
     return text
 
 
-def draw_curves(axes: Any, curves: Any, labels: Sequence[str], **options: Any) -> None:
-    """A line per system along x."""
+def draw_curves(axes: Any, curves: Any) -> None:
+    """A line per system along x, with markers unless there are many."""
+    markers = {"marker": ""} if len(curves) > MARKED else {}
     for index, name in enumerate(curves.columns):
         line = curves[name].dropna()
-        axes.plot(line.index, line, label=labels[index], ms=4, linewidth=1.5, **(style(index) | options))
+        axes.plot(line.index, line, label=str(name), ms=4, linewidth=1.5, **style(index) | markers)
     style_axes(axes, "both")
+
+
+def curve_figure(curves: Any, xlabel: str, ylabel: str, title: str, log: bool = False) -> Figure:
+    """One panel with a line per system."""
+    figure = new_figure(6.4, 4.2)
+    axes = figure.subplots()
+    draw_curves(axes, curves)
+    if log:
+        set_log_scale(axes)
+    else:
+        axes.set_xlim(left=0)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title, fontsize=10)
+    axes.legend(frameon=False)
+    return figure
 
 
 def draw_boundary(axes: Any, decide: Any, X: Array, y: Array, margin: float = 0.15, size: int = 160) -> None:

@@ -192,17 +192,13 @@ class LetarteFigure1(LetarteTarget):
     def draw_set(self, axes: Any, rows: Any, dataset: str, scope: Scope) -> None:
         """One data set: a curve per system, and the SVM as a line."""
         means = curves(rows[rows["system"] != SVM], scope.systems)
-        draw_curves(axes, means, list(means.columns), **self.options(means))
+        draw_curves(axes, means)
         level = rows.loc[rows["system"] == SVM, "score"].mean()
         axes.axhline(level, color="0.4", linestyle="--", linewidth=1, label="SVM, Gaussian kernel")
         axes.set_title(dataset, fontsize=10)
         axes.set_xlabel(self.label)
         axes.set_ylabel("test error (%)")
         axes.set_ylim(bottom=0)
-
-    def options(self, means: Any) -> dict[str, Any]:
-        """How the lines are drawn."""
-        return {}
 
 
 class LetarteFigure3(LetarteFigure1):
@@ -233,6 +229,3 @@ class LetarteFigure3(LetarteFigure1):
     def draw_set(self, axes: Any, rows: Any, dataset: str, scope: Scope) -> None:
         super().draw_set(axes, rows, dataset, scope)
         set_log_scale(axes)
-
-    def options(self, means: Any) -> dict[str, Any]:
-        return {"marker": ""} if len(means) > 20 else {}

@@ -12,12 +12,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..compare.protocol import plain_params
-from ..figures import new_figure, set_log_scale
 from ..papers_data import file_of, load_published
 from ..records import Key, Record
 from ..study import Study, Task, every_task, settings_digest
 from .comparison import PublishedComparison, along, complete_sets, curves, incomplete
-from .figures import draw_comparison, draw_curves
+from .figures import curve_figure, draw_comparison
 from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
 from .papers import PAPERS
@@ -246,17 +245,6 @@ class CurveTarget(TunedTarget):
         return f"{averaging_line(frame)}\n\n{curve_table(self.curves(frame, scope), self.label)}"
 
     def draw(self, frame: Any, scope: Scope) -> Figure:
-        figure = new_figure(6.4, 4.2)
-        axes = figure.subplots()
-        means = self.curves(frame, scope)
-        draw_curves(axes, means, list(means.columns))
-        if self.log_scale:
-            set_log_scale(axes)
-        else:
-            axes.set_xlim(left=0)
-        axes.set_xlabel(self.xlabel)
-        axes.set_ylabel("mean test accuracy (%)")
-        count = complete_sets(frame)["dataset"].nunique()
-        axes.set_title(f"Mean of {count} data sets", fontsize=10)
-        axes.legend(frameon=False)
-        return figure
+        title = f"Mean of {complete_sets(frame)['dataset'].nunique()} data sets"
+        curves = self.curves(frame, scope)
+        return curve_figure(curves, self.xlabel, "mean test accuracy (%)", title, self.log_scale)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..figures import new_figure, set_log_scale
 from ..report import markdown, signed
 from .comparison import PublishedComparison, complete_sets, published
-from .figures import draw_curves
+from .figures import curve_figure
 from .grid_search import SystemPath
 from .markdown import averaging_line, curve_table
 from .papers import WORKSHOP_2019
@@ -126,16 +125,13 @@ class WorkshopFigure2(TunedTarget):
 
     def draw(self, frame: Any, scope: Scope) -> Figure:
         gain = self.gain(frame)
-        figure = new_figure(6.0, 4.0)
-        axes = figure.subplots()
-        draw_curves(axes, gain[["gain"]], ["measured"])
+        title = f"Mean of {gain['sets'].max()} data sets"
+        ylabel = "accuracy of GBRFF less that of PBRFF (points)"
+        figure = curve_figure(gain[["gain"]], "landmarks or rounds", ylabel, title, log=True)
+        (axes,) = figure.axes
         known = gain["published_gain"].dropna()
         axes.plot(known.index, known, linestyle="", marker="D", ms=7, mfc="none", color="black", label="published")
         axes.axhline(0.0, color="0.4", linewidth=0.8)
-        set_log_scale(axes)
-        axes.set_xlabel("landmarks or rounds")
-        axes.set_ylabel("accuracy of GBRFF less that of PBRFF (points)")
-        axes.set_title(f"Mean of {gain['sets'].max()} data sets", fontsize=10)
         axes.legend(frameon=False)
         return figure
 
