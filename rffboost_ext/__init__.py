@@ -6,7 +6,7 @@ from .boosting.callbacks import Progress, ProgressBar
 from .boosting.loop import boost
 from .boosting.schedules import Decay
 from .boosting.steps import STEPS, Shrunk
-from .core import Learner, Link, Loss, Observations, Optimizer, Round, Step, Term
+from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Round, Scales, Step, Term
 from .estimators import serialization  # noqa: F401 - registers how estimators are stored
 from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
@@ -65,6 +65,7 @@ __all__ = [
     "Checkpoint",
     "ConformalRegressor",
     "Cosines",
+    "CoupledLoss",
     "Decay",
     "Design",
     "Ensemble",
@@ -89,6 +90,7 @@ __all__ = [
     "RFFRidge",
     "Registry",
     "Round",
+    "Scales",
     "Shrunk",
     "Spectrum",
     "Step",

@@ -33,7 +33,6 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.parts import check_composition, default_step
 from rffboost_ext.losses import LabelRegression
-from rffboost_ext.losses.units import scale_derivatives
 
 Array = np.ndarray
 Targets = Callable[[np.random.Generator, int], Array]
@@ -284,7 +283,7 @@ def make_round(
     weight = rng.uniform(0.5, 2.0, n) if weight is None else weight
     made = loss.prepared(y, weight)
     design = Design(X, np.full(d, 0.1), np.full(d, 1.3))
-    derivatives = scale_derivatives(made, made.derivatives(y, raw))
+    derivatives = made.scales.apply(made.derivatives(y, raw))
     return Round(design, made, y, raw, *derivatives, weight, 0, np.random.default_rng(seed + 1))
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rffboost_ext import Loss
+from rffboost_ext import CoupledLoss, Loss
 from rffboost_ext.losses import IdentityLink
 
 Array = np.ndarray
@@ -30,7 +30,7 @@ class RecordingLoss(Loss):
         return np.zeros(1)
 
 
-class PairwiseLogistic(RecordingLoss):
+class PairwiseLogistic(RecordingLoss, CoupledLoss):
     """``w_i log(1 + exp(s_j - s_i))`` of the pairs of a query, i more relevant; y: relevance, id, query."""
 
     rows = "groups"
@@ -55,7 +55,7 @@ class PairwiseLogistic(RecordingLoss):
         )
 
 
-class Breslow(RecordingLoss):
+class Breslow(RecordingLoss, CoupledLoss):
     """The negative log partial likelihood with Breslow's method for ties; y: event, id, time."""
 
     rows = "all"

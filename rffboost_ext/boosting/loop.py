@@ -22,7 +22,6 @@ from ..contracts.preparation import (
 from ..contracts.terms import check_terms_of_fit
 from ..core import Learner, Loss, Observations, Round, Step, Term
 from ..learners.design import Design
-from ..losses.units import scale_derivatives
 from ..preprocessing.base_margin import check_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
@@ -181,7 +180,7 @@ class RoundFitter:
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
-        derivatives = scale_derivatives(self.loss, self.rows.derivatives(self.loss, raw))
+        derivatives = self.loss.scales.apply(self.rows.derivatives(self.loss, raw))
         require_derivatives(self.loss, derivatives, raw, f"in round {index}")
         # As default_rng, which takes twice the time.
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..contracts.preparation import prepare, require_multiclass
+from ..contracts.preparation import prepare
 from ..core import Learner, Loss, Observations, Spec, Step
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
@@ -61,8 +61,7 @@ class Parts:
 
     def require_multiclass(self, y: Array, n_classes: int) -> None:
         """Raise a ValueError that names the part that is limited to two classes."""
-        require_multiclass(self.loss, n_classes)
-        if n_classes > 2 and not self.learner.multi_output and self.loss.n_scores(y, n_classes) > 1:
+        if self.loss.n_scores(y, n_classes) > 1 and n_classes > 2 and not self.learner.multi_output:
             raise ValueError(
                 f"Only binary classification is supported by learner {self.learner!r}: y must have 2 classes, got "
                 f"{n_classes}; learners of several outputs are {multi_output_learners()}"

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from ..core import Loss, Observations
 from ..core.spec import full_repr
 from ..losses.coupling import group_codes, is_coupled
-from ..losses.units import scale_derivatives
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .comparison import is_foreign, require, require_close, require_shape, require_unchanged
@@ -118,7 +117,7 @@ def hessian_bounds_the_loss(sample: LossSample) -> None:
     if not sample.loss.exact_gradient:
         return
     # With the least hessian of the loss, as in fits.
-    gradient, hessian = scale_derivatives(sample.loss, sample.derivatives(sample.raw))
+    gradient, hessian = sample.loss.scales.apply(sample.derivatives(sample.raw))
     before = sample.values(sample.raw)
     rounding = 1e-12 * float(sample.rows.weight @ np.abs(before))
     for c, sign in itertools.product(range(len(sample.scale)), (-1.0, 1.0)):
@@ -301,14 +300,14 @@ def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int
 def warn_if_small(sample: LossSample) -> None:
     """Warn if all gradients and hessians of a score are far below 1 at the baseline."""
     loss = sample.loss
-    derivatives = scale_derivatives(loss, sample.derivatives(sample.raw))
+    derivatives = loss.scales.apply(sample.derivatives(sample.raw))
     gradient, hessian = (np.abs(values).max(axis=0) for values in derivatives)
     small = (gradient > 0.0) & (gradient < SMALL) & (hessian > 0.0) & (hessian < SMALL)
     if small.any():
-        unit = np.where(small, 1.0 / np.where(small, hessian, 1.0), 1.0) * np.asarray(loss.unit)
+        unit = np.where(small, 1.0 / np.where(small, hessian, 1.0), 1.0) * np.asarray(loss.scales.unit)
         wanted = ", ".join(f"{one:.1g}" for one in np.broadcast_to(unit, small.shape))
         warn_user(
             f"loss {loss!r}: hessians are at most {hessian[small].max():.1g} at the baseline; penalties such as "
-            f"l2, reg_lambda and min_child_weight are for hessians of about 1, and leave little to learn. The "
-            f"loss needs unit = {f'({wanted})' if len(small) > 1 else wanted}, a factor for learners only"
+            f"l2, reg_lambda and min_child_weight are for hessians of about 1. The loss needs "
+            f"scales = Scales(unit={f'({wanted})' if len(small) > 1 else wanted})"
         )

@@ -6,15 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss, Observations
+from ..core import CoupledLoss, Loss, Observations, Scales
 from ..losses.constant_scores import constant_scores
-from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Integer, require
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Instance, Integer, accepts_arguments, require
 from ..utils.typing import Array
 from .comparison import ContractError, describe, is_foreign, named_errors, require_unchanged
 from .loss_sample import ADVICE
 from .losses import check_in_fit
 
 POSITIVE_INTEGER = Integer(1)
+ARGUMENTS = {
+    "value": ("y", "raw"),
+    "derivatives": ("y", "raw"),
+    "baseline": ("y", "weight"),
+    "n_scores": ("y", "n_classes"),
+    "prepared": ("y", "weight", "n_classes"),
+    "check_target": ("y",),
+    "groups": ("y",),
+    "prediction": ("response",),
+}
+"""The arguments of the methods of a loss; values and derivatives of coupled rows get the weights too."""
 
 
 def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
@@ -42,13 +53,28 @@ def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tup
 def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) -> Loss:
     """The loss prepared for the targets, or a ValueError if it refuses them."""
     y, weight = rows.target(loss), rows.weight
+    if is_foreign(loss):
+        require_signatures(loss)
     count_scores(loss, y, n_classes)
     require_accepted_target(loss, y)
     prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe(prepared)}")
-    require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | POSITIVE_SEQUENCE)
+    require(type(prepared).__name__, "scales", prepared.scales, Instance(Scales))
+    require(type(prepared).__name__, "scales.unit", prepared.scales.unit, POSITIVE | POSITIVE_SEQUENCE)
     return prepared
+
+
+def require_signatures(loss: Loss) -> None:
+    """Raise a TypeError unless the methods of a loss accept their arguments."""
+    for method, arguments in ARGUMENTS.items():
+        depends = isinstance(loss, CoupledLoss) and "raw" in arguments
+        arguments = (*arguments, "weight") if depends else arguments
+        if not accepts_arguments(getattr(loss, method), len(arguments)):
+            raise TypeError(
+                f"{type(loss).__name__}: {method} must accept the arguments {', '.join(arguments)}; losses that "
+                f"derive from CoupledLoss get weights, others do not"
+            )
 
 
 def baseline_of(loss: Loss, rows: Observations, n_classes: int | None = None) -> Array:
@@ -112,11 +138,3 @@ def require_finite_target(loss: Loss, y: Array) -> None:
     """Raise a ValueError if a target (n, K) is NaN, or infinite where the loss does not take that."""
     if np.isnan(y).any() or not (loss.infinite or np.isfinite(y).all()):
         raise ValueError(f"loss {loss!r}: y must be finite, got NaN or infinity")
-
-
-def require_multiclass(loss: Loss, n_classes: int) -> None:
-    """Raise a ValueError if a loss is limited to two classes and there are more."""
-    if n_classes > 2 and not loss.multiclass:
-        raise ValueError(
-            f"Only binary classification is supported by loss {loss!r}: y must have 2 classes, got {n_classes}"
-        )

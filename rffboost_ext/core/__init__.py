@@ -7,11 +7,26 @@ arrays. Parts must not change arrays passed to them.
 """
 
 from .learner import Learner
-from .loss import Link, Loss
+from .link import Link
+from .loss import CoupledLoss, Loss
 from .observations import Observations
 from .round import Fitted, Round
+from .scales import Scales
 from .spec import Spec
 from .step import Optimizer, Step
 from .term import Term
 
-__all__ = ["Fitted", "Learner", "Link", "Loss", "Observations", "Optimizer", "Round", "Spec", "Step", "Term"]
+__all__ = [
+    "CoupledLoss",
+    "Fitted",
+    "Learner",
+    "Link",
+    "Loss",
+    "Observations",
+    "Optimizer",
+    "Round",
+    "Scales",
+    "Spec",
+    "Step",
+    "Term",
+]

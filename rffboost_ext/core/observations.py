@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..utils.typing import Array
-from .loss import COUPLED, Loss
+from .loss import CoupledLoss, Loss
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,13 @@ class Observations:
 
     def losses(self, loss: Loss, raw: Array) -> Any:
         """The loss of each row, (n,), at raw scores (n, C) without the offset."""
-        return loss.value(*self._arguments(loss, raw))
+        y, raw = self._shifted(loss, raw)
+        return loss.value(y, raw, self.weight) if isinstance(loss, CoupledLoss) else loss.value(y, raw)
 
     def derivatives(self, loss: Loss, raw: Array) -> Any:
         """The first and second derivatives of a loss, (n, C) each, at raw scores (n, C) without the offset."""
-        return loss.derivatives(*self._arguments(loss, raw))
+        y, raw = self._shifted(loss, raw)
+        return loss.derivatives(y, raw, self.weight) if isinstance(loss, CoupledLoss) else loss.derivatives(y, raw)
 
-    def _arguments(self, loss: Loss, raw: Array) -> Any:
-        raw = raw if loss.translation_invariant else self.total(raw)
-        return (self.target(loss), raw, self.weight) if loss.rows in COUPLED else (self.target(loss), raw)
+    def _shifted(self, loss: Loss, raw: Array) -> tuple[Array, Array]:
+        return self.target(loss), raw if loss.translation_invariant else self.total(raw)

@@ -30,7 +30,7 @@ class Round:
     y, raw : ndarray
         Target, (n, K), and raw scores so far, (n, C), without the offset.
     gradient, hessian : ndarray of shape (n, C)
-        Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
+        Derivatives at ``raw`` of ``loss.scales.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)
         Sample weights; a row of weight 2 is equivalent to two rows, unless the loss couples rows. A learner that
         fits to a sample of the rows sets those of others to 0.
@@ -76,7 +76,7 @@ class Round:
     @property
     def output_weights(self) -> Array | None:
         """Weights of outputs in sums over outputs, (C,), if each has its own unit; None for equal weights."""
-        unit = self.loss.unit
+        unit = self.loss.scales.unit
         return None if isinstance(unit, float) or np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property

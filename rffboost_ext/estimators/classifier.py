@@ -20,7 +20,7 @@ from ..preprocessing.targets import TargetEncoder, class_targets, decision_value
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import accepts_columns, accepts_labels, has_attribute
+from .composition import accepts_classes, accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import explain_unknown, parameters_of
 
@@ -214,6 +214,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         several = has_attribute(self, "learner", "multi_output")
-        tags.classifier_tags.multi_class = several and has_attribute(self, "loss", "multiclass")
+        tags.classifier_tags.multi_class = several and accepts_classes(self)
         tags.classifier_tags.multi_label = several and accepts_labels(self)
         return tags

@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..boosting.parts import Parts
@@ -15,7 +14,7 @@ from ..core import Loss
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import has_own_columns
+from ..losses.target_statistics import has_own_columns, scores_for, takes_several_targets
 from ..utils.param_validation import is_auto, require_all
 from ..utils.registry import Registry, resolve_names
 
@@ -72,10 +71,19 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
 def accepts_labels(estimator: Any) -> bool:
     """Whether the loss of a classifier accepts the indicators of several labels, for scikit-learn's tags."""
     loss = loss_of_classes(estimator)
-    try:
-        return loss is not None and loss.n_scores(np.eye(2), 3) == 2
-    except ValueError:
-        return False
+    return loss is not None and scores_for(loss, 2, 3) == 2
+
+
+def accepts_classes(estimator: Any) -> bool:
+    """Whether the loss of a classifier accepts more than two classes, for scikit-learn's tags."""
+    loss = loss_of_classes(estimator)
+    return loss is not None and scores_for(loss, 1, 3) is not None
+
+
+def accepts_several_targets(estimator: Any) -> bool:
+    """Whether the loss of a regressor accepts several targets, for scikit-learn's tags."""
+    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
+    return isinstance(loss, Loss) and takes_several_targets(loss)
 
 
 def accepts_columns(estimator: Any, n_columns: int) -> bool:

@@ -16,7 +16,7 @@ from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import has_attribute
+from .composition import accepts_several_targets, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
 
 
@@ -109,6 +109,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         several = has_attribute(self, "learner", "multi_output")
-        tags.target_tags.multi_output = several and has_attribute(self, "loss", "multi_output")
+        tags.target_tags.multi_output = several and accepts_several_targets(self)
         tags.target_tags.positive_only = has_attribute(self, "loss", "positive")
         return tags

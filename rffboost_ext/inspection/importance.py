@@ -124,5 +124,5 @@ def defer_importances(rows: Dataset, seed: int, loss: Loss) -> DeferredImportanc
     n, chosen = len(rows), np.arange(len(rows))
     if n > MAX_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(n, MAX_ROWS, replace=False))
-    counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
+    counts = None if np.ndim(loss.scales.unit) == 0 else 1.0 / np.asarray(loss.scales.unit)
     return DeferredImportances(rows.X[chosen], rows.weight[chosen], counts)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.scorers import score_of_loss
-from ..contracts.preparation import require_accepted_target, require_class_indices, require_multiclass
+from ..contracts.preparation import require_accepted_target, require_class_indices
 from ..core import Loss, Observations
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
@@ -184,11 +184,9 @@ class HostEstimator:
         name, loss, params = type(self).__name__, LOSSES.create(self.loss), self.get_params(deep=False)
         self._check_params(name, loss, params)
         y = check_target_array(name, loss, y)
-        loss.n_scores(y)
         has_labels = self.task == "classification" and (y.shape[1] == 1 or has_own_columns(loss, y.shape[1]))
         n_classes = class_count(loss, y[:, :1]) if has_labels else None
-        if n_classes is not None:
-            require_multiclass(loss, n_classes)
+        loss.n_scores(y, n_classes)
         rows = Observations(y, check_sample_weight(sample_weight, len(y)))
         weights = {key: params[key] for key in self._host.class_weights if params.get(key) is not None}
         self._class_factors = host_class_factors(name, loss, weights, y, n_classes)

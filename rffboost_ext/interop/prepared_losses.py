@@ -13,10 +13,8 @@ from ..contracts.preparation import (
     prepared_loss,
     require_class_indices,
     require_finite_target,
-    require_multiclass,
 )
 from ..core import Loss, Observations
-from ..losses.units import scale_derivatives
 from ..utils.typing import Array
 
 # A leaf divides by the sum of hessians, which may be 0 where the fit is perfect; XGBoost has the same lower bound
@@ -79,8 +77,7 @@ def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
         If the loss has another number of scores for the targets, or does not support as many classes.
     """
     seen = None if loss.task == "regression" else max(2, int(y.max()) + 1)
-    if seen is not None:
-        require_multiclass(loss, seen)
+    loss.n_scores(y, seen)
     # Rows may lack classes.
     known = [seen] if seen is None or seen > n_scores else [seen, n_scores]
     for n_classes in known:
@@ -102,7 +99,7 @@ def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
 
 
 def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | None = None) -> tuple[Array, Array]:
-    """Gradient and hessian of ``loss.unit`` times a prepared loss, weights applied, (n, C) each.
+    """Gradient and hessian of ``loss.scales.unit`` times a prepared loss, weights applied, (n, C) each.
 
     `index` is the host's round, None if unknown. Rows of weight 0 are left out and have derivatives of 0.
 
@@ -117,7 +114,7 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | N
         gradient, hessian = np.zeros((2, *raw.shape))
         gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts], index)
         return gradient, hessian
-    derivatives = scale_derivatives(loss, rows.derivatives(loss, raw))
+    derivatives = loss.scales.apply(rows.derivatives(loss, raw))
     require_derivatives(loss, derivatives, raw, "in training" if index is None else f"in round {index}")
     gradient, hessian = derivatives
     weight = rows.weight[:, None]

@@ -20,7 +20,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import erfcx, expit, log_expit, log_ndtr
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
 from .links import AffineLink, IdentityLink, LogLink
@@ -76,9 +76,9 @@ class AFTLoss(SurvivalLoss):
         return 1.0 if isinstance(self.sigma, str) else float(self.sigma)
 
     @property
-    def unit(self) -> float:  # type: ignore[override]
-        """The square of sigma: hessians are O(1)."""
-        return self.scale**2
+    def scales(self) -> Scales:  # type: ignore[override]
+        """The square of sigma as unit: hessians are O(1)."""
+        return Scales(self.scale**2)
 
     def check_target(self, y: Array) -> None:
         low, high = y.T

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
+from ..core.loss import class_count_of
 from ..kernels import compiled
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, BinaryLogitLink
@@ -67,7 +68,6 @@ class LogLoss(Loss):
     link = BinaryLogitLink()
     rows = "independent"
     task = "classification"
-    multiclass = True
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss itself for two classes, else the log loss of several classes or several labels."""
@@ -89,7 +89,10 @@ class LogLoss(Loss):
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for two classes, else one for each class or label."""
-        return y.shape[1] if y.shape[1] > 1 else super().n_scores(y, n_classes)
+        if y.shape[1] > 1:
+            return y.shape[1]
+        n_classes = class_count_of(y, n_classes)
+        return 1 if n_classes == 2 else n_classes
 
     def value(self, y: Array, raw: Array) -> Array:
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Loss
+from ..core import CoupledLoss, Loss
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
@@ -27,7 +27,7 @@ LEAST_HESSIAN = 1e-16
 
 
 @LOSSES.register("cox")
-class Cox(SurvivalLoss):
+class Cox(CoupledLoss, SurvivalLoss):
     """The negative log partial likelihood of proportional hazards, of targets (event, time) in two columns.
 
     The raw score is the log of the hazard relative to a baseline hazard, which the loss does not need: it does not
@@ -42,7 +42,6 @@ class Cox(SurvivalLoss):
     """
 
     link = IdentityLink(names=("risk",))
-    rows = "all"
     exact_hessian = False
 
     def check_target(self, y: Array) -> None:

@@ -24,8 +24,6 @@ class LabelRegression(LossWrapper):
     """
 
     task = "classification"
-    multiclass = False
-    multi_output = False
     positive = False
     translation_invariant = False
 

@@ -25,12 +25,13 @@ from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
 from .robust import UNIT
 from .target_statistics import require_targets, round_to_24_bits
+from .unit import ScaledLoss
 
 # Raw scores are clipped to [-500, 500], logs of 1e-217 and 1e217: the mean of the target stays well inside.
 LARGEST_MEAN = 1e200
 
 
-class LogLinkLoss(Loss):
+class LogLinkLoss(ScaledLoss):
     """Base class of the losses of this family."""
 
     link = LogLink()

@@ -26,6 +26,10 @@ class MultilabelLogLoss(Loss):
     def check_target(self, y: Array) -> None:
         require_targets(self, y, (y == 0.0) | (y == 1.0), "0 or 1 in each of several columns")
 
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for each label."""
+        return y.shape[1]
+
     def value(self, y: Array, raw: Array) -> Array:
         return np.asarray((np.logaddexp(0.0, raw) - y * raw).sum(axis=1))
 

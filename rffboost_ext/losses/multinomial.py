@@ -38,7 +38,6 @@ class MultinomialLogLoss(Loss):
     rows = "independent"
     task = "classification"
     exact_hessian = False
-    multiclass = True
     constraints = {"n_classes": Integer(2)}
 
     def __init__(self, n_classes: int) -> None:

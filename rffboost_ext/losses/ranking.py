@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import CoupledLoss, Loss
 from ..kernels import compiled
 from ..utils.param_validation import OPTIONAL, POSITIVE, Integer, OneOf
 from ..utils.typing import Array
@@ -15,12 +15,13 @@ from .links import IdentityLink
 from .query_ranking import QueryRanking, QueryRows, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
 from .target_statistics import round_to_24_bits
+from .unit import ScaledLoss
 
 # What the weight of a pair depends on, as the kernels know it.
 WEIGHTINGS = {"rank": 0, "difference": 1, "equal": 2}
 
 
-class RankingLoss(Loss):
+class RankingLoss(CoupledLoss, ScaledLoss):
     r"""The sum over pairs of rows of one query, i more relevant than j, of ``v_ij log(1 + exp(raw_j - raw_i))``.
 
     The weights v of the pairs are those of the derived class. Each row of a pair has half of its loss. Sample
@@ -31,7 +32,6 @@ class RankingLoss(Loss):
 
     link = IdentityLink()
     rows = "groups"
-    unit: float | str
     weighting: str = "rank"
     """What the weight of a pair depends on: "rank", "difference" of relevance, or "equal"."""
 

@@ -16,6 +16,7 @@ from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
 from .target_statistics import MAD_TO_STD, typical_deviation, weighted_quantile
+from .unit import ScaledLoss
 
 UNIT = POSITIVE | OneOf(("auto",))
 # Errors are floored at this share of the unit: the hessian of the majorizer is infinite at an error of 0.
@@ -25,7 +26,7 @@ DEFAULT_DELTA = 1.35
 
 
 @LOSSES.register("quantile")
-class Quantile(Loss):
+class Quantile(ScaledLoss):
     r"""The pinball loss, ``q max(y - raw, 0) + (1 - q) max(raw - y, 0)``: the response is a conditional quantile.
 
     The gradient is 1 - q above the target, -q below and 0 at it. With :math:`r = raw - y` the loss is
@@ -52,7 +53,6 @@ class Quantile(Loss):
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
-    unit: float | str
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
         self.quantile = quantile
@@ -75,7 +75,7 @@ class Quantile(Loss):
 
 
 @LOSSES.register("absolute_error")
-class AbsoluteError(Loss):
+class AbsoluteError(ScaledLoss):
     r"""The absolute error, ``|raw - y|``: the response is the conditional median.
 
     The gradient is the sign of the error r, 0 where it is 0; the hessian is :math:`1 / \max(|r|, 0.05 u)`, u being
@@ -93,7 +93,6 @@ class AbsoluteError(Loss):
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
-    unit: float | str
 
     def __init__(self, unit: float | str = "auto") -> None:
         self.unit = unit
@@ -173,7 +172,7 @@ def absolute_derivatives(y: Array, raw: Array, unit: float | str) -> tuple[Array
     return np.sign(error), 1.0 / np.maximum(np.abs(error), floor)
 
 
-def with_computed_unit(loss: Loss, y: Array, weight: Array) -> Loss:
+def with_computed_unit(loss: ScaledLoss, y: Array, weight: Array) -> Loss:
     """`loss` with a unit of "auto" set to the typical deviation of the target from its baseline."""
     if not isinstance(loss.unit, str):
         return loss

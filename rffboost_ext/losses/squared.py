@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Loss, Scales
 from ..utils.param_validation import OPTIONAL, POSITIVE_SEQUENCE, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
@@ -45,7 +45,6 @@ class SquaredError(Loss):
     rows = "independent"
     translation_invariant = True
     fit_criterion = "scaled"
-    multi_output = True
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}
 
     def __init__(self, output_weights: str | Sequence[float] | None = "balanced") -> None:
@@ -80,10 +79,14 @@ class SquaredError(Loss):
         return np.average(y, axis=0, weights=weight)
 
     @property
-    def unit(self) -> float | tuple[float, ...]:  # type: ignore[override]
-        """The inverse weights, which make all hessians 1."""
+    def scales(self) -> Scales:  # type: ignore[override]
+        """The inverse weights as units, which make all hessians 1."""
         weights = self._weights
-        return 1.0 if weights is None else tuple((1.0 / weights).tolist())
+        return Scales() if weights is None else Scales(tuple((1.0 / weights).tolist()))
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for each target."""
+        return y.shape[1]
 
     @property
     def _weights(self) -> Array | None:

@@ -35,13 +35,22 @@ def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:
 def has_own_columns(loss: Loss, n_columns: int) -> bool:
     """Whether a loss of classes reads the first of several columns as the class and the others as its own numbers.
 
-    Otherwise the columns are indicators of labels, with one score each; a loss without ``multilabel`` refuses
-    them.
+    Otherwise the columns are indicators of labels, with one score each, or the loss refuses them.
     """
+    return scores_for(loss, n_columns, n_columns + 1) not in (None, n_columns)
+
+
+def takes_several_targets(loss: Loss) -> bool:
+    """Whether a loss of a regression takes several targets, with one score for each."""
+    return scores_for(loss, 3) == 3
+
+
+def scores_for(loss: Loss, n_columns: int, n_classes: int | None = None) -> int | None:
+    """The number of scores of a loss for so many columns and classes; None if it refuses them."""
     try:
-        return loss.n_scores(np.eye(2, n_columns), n_columns + 1) != n_columns
+        return loss.n_scores(np.eye(2, n_columns), n_classes)
     except ValueError:
-        return False
+        return None
 
 
 def class_count(loss: Loss, y: Array) -> int:

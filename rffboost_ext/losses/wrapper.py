@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss, Observations
+from ..core import CoupledLoss, Loss
 from ..utils.typing import Array
 
 A = TypeVar("A", bound="LossWrapper")
@@ -24,33 +24,31 @@ class LossWrapper(Loss):
     Parameters
     ----------
     loss : Loss
-        The inner loss.
+        The inner loss, whose rows are not coupled.
     """
 
     link = delegated("link")
     task = delegated("task")
+    scales = delegated("scales")
+    rows = delegated("rows")
     fit_criterion = delegated("fit_criterion")
     exact_gradient = delegated("exact_gradient")
     exact_hessian = delegated("exact_hessian")
     bounded_ratio = delegated("bounded_ratio")
-    multiclass = delegated("multiclass")
     multilabel = delegated("multilabel")
-    multi_output = delegated("multi_output")
     positive = delegated("positive")
     translation_invariant = delegated("translation_invariant")
     infinite = delegated("infinite")
-    rows = delegated("rows")
-    unit = delegated("unit")
-    relative_rates = delegated("relative_rates")
-    min_hessian = delegated("min_hessian")
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
 
     def validate(self) -> None:
         """Raise unless the inner loss is valid."""
-        if not isinstance(self.loss, Loss):
-            raise TypeError(f"{type(self).__name__}: loss must be an instance of Loss, got {self.loss!r}")
+        if not isinstance(self.loss, Loss) or isinstance(self.loss, CoupledLoss):
+            raise TypeError(
+                f"{type(self).__name__}: loss must be a Loss of rows that are not coupled, got {self.loss!r}"
+            )
         self.loss.validate()
 
     def prepared(self: A, y: Array, weight: Array, n_classes: int | None = None) -> A:
@@ -65,15 +63,11 @@ class LossWrapper(Loss):
     def check_target(self, y: Array) -> None:
         self.loss.check_target(self.inner_target(y))
 
-    def groups(self, y: Array) -> Array:
-        """Those of the inner loss."""
-        return self.loss.groups(self.inner_target(y))
+    def value(self, y: Array, raw: Array) -> Array:
+        return self.loss.value(self.inner_target(y), raw)
 
-    def value(self, y: Array, raw: Array, weight: Any = None) -> Array:
-        return Observations(self.inner_target(y), weight).losses(self.loss, raw)
-
-    def derivatives(self, y: Array, raw: Array, weight: Any = None) -> tuple[Array, Array]:
-        return Observations(self.inner_target(y), weight).derivatives(self.loss, raw)
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        return self.loss.derivatives(self.inner_target(y), raw)
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return self.loss.baseline(self.inner_target(y), weight)

@@ -116,7 +116,7 @@ def regression_target(rows: Dataset, chosen: Array, loss: Loss) -> Array:
     observations, place = rows.observations, np.searchsorted(whole, chosen)
     raw = np.tile(constant_scores(loss, observations), (len(whole), 1))
     gradient, _ = observations.take(whole).derivatives(loss, raw)
-    target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)[place]
+    target = -np.sqrt(loss.scales.unit) * np.asarray(gradient, dtype=np.float64)[place]
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 
 

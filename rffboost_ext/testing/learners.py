@@ -9,6 +9,7 @@ from ..contracts.learners import LAWS, LearnerSample
 from ..core import Learner, Loss
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
+from ..losses.target_statistics import takes_several_targets
 
 LOSSES_TO_TRY = "squared_error", "exponential", "log_loss"
 
@@ -47,7 +48,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     learner = LEARNERS.create(learner)
     loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
     require_suitable(loss, learner)
-    for n_targets in (1, 2) if learner.multi_output and loss.multi_output else (1,):
+    for n_targets in (1, 2) if learner.multi_output and takes_several_targets(loss) else (1,):
         sample = LearnerSample(learner, loss, n_targets, boost)
         for law in LAWS:
             with named_errors(f"{sample.name}: {law.__name__}"):

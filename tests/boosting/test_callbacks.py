@@ -136,7 +136,7 @@ def test_a_warm_start_goes_on_with_the_schedule():
 
 @pytest.mark.parametrize("rate", [halving, Decay(0.5, 0.9)], ids=["function", "Decay"])
 def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path, monkeypatch):
-    plain, left = boosting.scale_derivatives, [5]
+    plain, left = boosting.require_derivatives, [5]
 
     def counted(*given):
         left[0] -= 1
@@ -145,7 +145,7 @@ def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path, monkeypatch):
         return plain(*given)
 
     params = PLAIN | {"learning_rate": rate}
-    monkeypatch.setattr(boosting, "scale_derivatives", counted)
+    monkeypatch.setattr(boosting, "require_derivatives", counted)
     with pytest.raises(MemoryError):
         RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)
     again = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LOSSES, RFFIRLS, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext import LOSSES, RFFIRLS, CoupledLoss, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
 from rffboost_ext.boosting.early_stopping.patience import Patience
@@ -26,9 +26,24 @@ class Plus(LossWrapper):
     def __init__(self, loss, constant=0.0, of_row=0.0):
         self.loss, self.constant, self.of_row = loss, constant, of_row
 
-    def value(self, y, raw, weight=None):
+    def value(self, y, raw):
+        return self.loss.value(y, raw) + self.added(y)
+
+    def added(self, y):
         target = np.where(np.isfinite(y[:, 0]), y[:, 0], 0.0)
-        return super().value(y, raw, weight) + self.constant + self.of_row * np.sin(3.0 * target)
+        return self.constant + self.of_row * np.sin(3.0 * target)
+
+
+def plus(loss, *added):
+    """A loss plus a constant, of the class of the loss if its rows are coupled."""
+    if not isinstance(loss, CoupledLoss):
+        return Plus(loss, *added)
+    part = Plus(LogLoss(), *added)
+
+    def value(self, y, raw, weight):
+        return type(loss).value(self, y, raw, weight) + part.added(y)
+
+    return type("Plus", (type(loss),), {"value": value})(**loss.get_params())
 
 
 def first_loss(loss, y):
@@ -57,7 +72,7 @@ def test_rounds_members_and_scores_are_the_same(name, params):
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     plain = shell(loss=loss, random_state=0, n_estimators=60, **params).fit(X, y)
     size = first_loss(loss, y.reshape(80, -1).astype(float))
-    wrapped = Plus(loss, *(size * part for part in CONSTANTS[0]))
+    wrapped = plus(loss, *(size * part for part in CONSTANTS[0]))
     model = shell(loss=wrapped, random_state=0, n_estimators=60, **params).fit(X, y)
     assert model.n_estimators_ == plain.n_estimators_
     assert [type(one) for one in model.learners_] == [type(one) for one in plain.learners_]

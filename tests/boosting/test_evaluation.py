@@ -174,7 +174,7 @@ def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
     whole, params = None, PLAIN | {"n_estimators": 9}
     for path, deadline in (("whole", 0), ("killed", 6), ("killed", 0)):
         left = [deadline]
-        plain = boosting.scale_derivatives
+        plain = boosting.require_derivatives
 
         def counted(*given, left=left, plain=plain):
             left[0] -= 1
@@ -182,13 +182,13 @@ def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
                 raise MemoryError
             return plain(*given)
 
-        monkeypatch.setattr(boosting, "scale_derivatives", counted)
+        monkeypatch.setattr(boosting, "require_derivatives", counted)
         model = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / path, every=2)], **params)
         try:
             model.fit(X, y, eval_set=[(X_other, y_other)])
         except MemoryError:
             assert deadline
-        monkeypatch.setattr(boosting, "scale_derivatives", plain)
+        monkeypatch.setattr(boosting, "require_derivatives", plain)
         whole = whole or model
     assert model.evals_result_ == whole.evals_result_
     assert len(model.evals_result_["validation_0"]["squared_error"]) == 9

@@ -49,7 +49,7 @@ def test_newton_minimises_the_second_order_expansion(case, seed):
     output = outputs(round, seed)
 
     def expansion(length):
-        moved, unit = length * output, np.asarray(round.loss.unit)
+        moved, unit = length * output, np.asarray(round.loss.scales.unit)
         return round.weight @ ((round.gradient * moved + 0.5 * round.hessian * moved**2) / unit).sum(axis=1)
 
     keep, length = STEPS.create("newton").move(round, output)

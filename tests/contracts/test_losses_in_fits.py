@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, Scales, boost
 from rffboost_ext.losses import FunctionLink, IdentityLink, LogLoss, SquaredError
 
 N = 1_500
@@ -86,9 +86,8 @@ REFUSED = {
     "link.inverse of a row must be the same without": {"link": FunctionLink(lambda raw: raw - raw.mean())},
     "link.inverse must be an array, got a list": {"link": FunctionLink(lambda raw: raw.tolist())},
     "link must be a Link": {"link": None},
-    "rows must be 'set' or 'independent'": {"rows": "group"},
-    "value must accept the arguments y, raw, weight, as": {"rows": "groups", "value": SquaredError.value},
-    "derivatives must accept the arguments y, raw, as": {"derivatives": lambda self, y, raw, weight: None},
+    "rows must be 'set' or 'independent'": {"rows": "groups"},
+    "derivatives must accept the arguments y, raw; losses": {"derivatives": lambda self, y, raw, weight: None},
     "n_scores must accept the arguments y, n_classes": {"n_scores": lambda self, y: 1},
     "n_scores must return an integer >= 1, got 2.0": {"n_scores": lambda self, y, n_classes=None: 2.0},
     "link.names must be None or have a name": {"link": IdentityLink(names=("mean", "scale"))},
@@ -146,9 +145,13 @@ class Small(Costly):
         super().__init__(lambda n: np.full(n, 1e-6))
         self.unit = unit
 
+    @property
+    def scales(self):
+        return Scales(self.unit)
+
 
 def test_a_loss_whose_penalties_would_leave_nothing_is_named():
-    with pytest.warns(UserWarning, match=r"loss Small\(\): hessians are at most 1e-06.* unit = 1e\+06"):
+    with pytest.warns(UserWarning, match=r"loss Small\(\): hessians are at most 1e-06.* = Scales\(unit=1e\+06\)"):
         RFFBoostRegressor(Small(), early_stopping=False, **PLAIN).fit(X, Y)
     losses = Small(1e6), Costly(np.ones)
     scaled, plain = (RFFBoostRegressor(loss, early_stopping=False, **PLAIN).fit(X, Y) for loss in losses)

@@ -63,7 +63,6 @@ class OrderedClasses(Ordered):
     """The same as a classification."""
 
     task = "classification"
-    multiclass = True
 
 
 class TwoScores(MultinomialLogLoss):

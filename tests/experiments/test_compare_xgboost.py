@@ -99,7 +99,7 @@ def test_objective_is_the_weighted_derivative_of_the_loss(name, weighted):
     assert gradient.shape == hessian.shape == margin.shape
     raw, target = margin.astype(float).reshape(len(y), -1), matrix.get_label().astype(float)[:, None]
     loss = loss.prepared(target, weight.astype(np.float32).astype(float))
-    expected = [loss.unit * values for values in loss.derivatives(target, raw)]
+    expected = [loss.scales.unit * values for values in loss.derivatives(target, raw)]
     np.testing.assert_allclose(gradient.reshape(raw.shape), expected[0] * weight[:, None], rtol=1e-6)
     positive = np.maximum(expected[1], 1e-16) * weight[:, None]
     np.testing.assert_allclose(hessian.reshape(raw.shape), positive, rtol=1e-6)

@@ -32,7 +32,9 @@ class Multinomial(Loss):
 
     link = MultinomialLogitLink()
     task = "classification"
-    multiclass = True
+
+    def n_scores(self, y, n_classes=None):
+        return int(y.max()) + 1 if n_classes is None else n_classes
 
     def value(self, y, raw):
         return np.log(np.exp(raw).sum(axis=1)) - raw[np.arange(len(y)), y[:, 0].astype(int)]

@@ -16,7 +16,7 @@ CUTS = np.array([-1.0, 1.0])
 class CumulativeLogit(Loss):
     """One score of three ordered classes."""
 
-    task, multiclass, exact_hessian = "classification", True, False
+    task, exact_hessian = "classification", False
 
     def n_scores(self, y, n_classes=None):
         return 1

@@ -43,7 +43,7 @@ class CostLogit(Loss):
 class CostSoftmax(CostLogit):
     """The same for any number of classes."""
 
-    link, multiclass = MultinomialLogitLink(), True
+    link = MultinomialLogitLink()
 
     def n_scores(self, y, n_classes=None):
         return int(y[:, 0].max()) + 1 if n_classes is None else n_classes

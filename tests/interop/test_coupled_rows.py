@@ -50,7 +50,8 @@ def test_folds_of_a_hosts_cross_validation_are_whole(kind, curve) -> None:
     found = curve(X, y, weight, kind(), folds=list(GroupKFold(3).split(X, y, groups)))
     assert (np.diff(found) < 0.0).all()
     sizes = set(map(len, require_whole_groups(kind, y, weight.astype(np.float32))))
-    assert sizes - {N} == {N // 3, 2 * N // 3}
+    # The loss is checked on one group alone, too.
+    assert sizes - {N, 10} == {N // 3, 2 * N // 3}
 
 
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
@@ -97,5 +98,6 @@ def test_estimators_leave_out_rows_of_weight_0_and_sample_after_the_loss(kind, m
     )
     model = make(loss=kind(), n_estimators=3, random_state=0, **sampling)
     model.fit(X, y, sample_weight=np.where(out, 0.0, weight))
-    (found,) = set(require_whole_groups(kind, y, weight.astype(np.float32)))
+    # The loss is checked on one group alone, too.
+    (found,) = {one for one in require_whole_groups(kind, y, weight.astype(np.float32)) if len(one) > 10}
     assert found == set(np.flatnonzero(~out))

@@ -71,7 +71,7 @@ class Loops:
         self.seen = []
 
     def derivatives(self, raw):
-        return [self.loss.unit * values for values in self.loss.derivatives(self.y, raw)]
+        return [self.loss.scales.unit * values for values in self.loss.derivatives(self.y, raw)]
 
     def ours(self):
         parts = {"loss": self.loss, "learner": Tree(**self.params), "step": Shrunk(Unit(), self.rate)}

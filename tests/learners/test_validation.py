@@ -19,6 +19,7 @@ from rffboost_ext import (
     Loss,
     RFFBoostClassifier,
     RFFBoostRegressor,
+    Scales,
     Term,
     Trees,
     boost,
@@ -208,7 +209,11 @@ BROKEN = [
     ("log_loss", Returns([0.5] * 80), r"fit must return a Term or .*, got \[0.5, .{,30}\.\.\.\] of type list$"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
     (broken(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
-    (broken(unit=0.0), "rff_1", "unit must be a number > 0 or a sequence of positive numbers, got 0"),
+    (
+        broken(scales=Scales(0.0)),
+        "rff_1",
+        "scales.unit must be a number > 0 or a sequence of positive numbers, got 0",
+    ),
 ]
 
 

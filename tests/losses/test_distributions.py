@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import beta, digamma, gammaln, polygamma
 
-from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution
+from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution, Scales
 from rffboost_ext.losses import Normal
 from rffboost_ext.losses.distributions.counts import size_information
 from rffboost_ext.losses.distributions.special import (
@@ -21,7 +21,6 @@ from rffboost_ext.losses.distributions.special import (
     stirling_remainder,
 )
 from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
-from rffboost_ext.losses.units import scale_derivatives
 
 from ..cases import DISTRIBUTION_CASES, SAMPLES
 
@@ -203,11 +202,7 @@ def test_the_zero_inflated_distribution_is_a_mixture():
 
 
 def test_rates_and_least_hessians_apply_to_fits():
-    class Slow(Normal):
-        relative_rates = 1.0, 0.25
-        min_hessian = 0.5
-
     y, raw = np.zeros((2, 1)), np.array([[0.3, 0.0], [0.3, 3.0]])
-    gradient, hessian = scale_derivatives(Slow(unit=(2.0, 1.0)), Slow().derivatives(y, raw))
+    gradient, hessian = Scales((2.0, 1.0), (1.0, 0.25), 0.5).apply(Normal().derivatives(y, raw))
     np.testing.assert_allclose(gradient[0], [0.6, 0.91])
     np.testing.assert_allclose(hessian, [[2.0, 8.0], [0.5, 8.0]])

@@ -57,7 +57,7 @@ def test_prepared_prepares_to_itself(case):
     assert repr(loss.prepared(other, np.ones(N))) == repr(loss)
     assert repr(given) == before, "a spec is never changed"
     loss.validate()
-    assert (np.asarray(loss.unit) > 0.0).all()
+    assert (np.asarray(loss.scales.unit) > 0.0).all()
 
 
 @loss_cases

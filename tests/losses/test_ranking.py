@@ -120,7 +120,7 @@ def test_the_unit_makes_hessians_of_equal_scores_1(loss):
     y, _ = rows()
     prepared = LOSSES.create(loss).prepared(y, WEIGHT)
     _, hessian = prepared.derivatives(y, np.full((N, 1), 7.0))
-    assert hessian.mean() * prepared.unit == pytest.approx(1.0, rel=1e-6)
+    assert hessian.mean() * prepared.scales.unit == pytest.approx(1.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["lambdarank", "pairwise"])

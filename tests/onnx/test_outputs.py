@@ -33,7 +33,10 @@ BRIEF: dict[str, Any] = {"n_estimators": 5, "early_stopping": False, "random_sta
 class Brier(Loss):
     """The squared distance to the indicators of K classes."""
 
-    task, multiclass = "classification", True
+    task = "classification"
+
+    def n_scores(self, y: Any, n_classes: Any = None) -> int:
+        return int(y.max()) + 1 if n_classes is None else n_classes
 
     def value(self, y: Any, raw: Any) -> Any:
         return np.square(raw - (y == np.arange(raw.shape[1]))).sum(axis=1)

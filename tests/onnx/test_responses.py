@@ -52,7 +52,10 @@ def _(link: CumulativeLink, graph: Graph, raw: str) -> str:
 class Shifted(Loss):
     """Softmax of scores plus a prior: the largest score is not that of the most probable class."""
 
-    task, multiclass, link = "classification", True, ShiftedLink()
+    task, link = "classification", ShiftedLink()
+
+    def n_scores(self, y, n_classes=None):
+        return 4
 
     def value(self, y, raw):
         return logsumexp(raw, axis=1) - np.take_along_axis(raw, y.astype(int), axis=1)[:, 0]
@@ -90,7 +93,7 @@ class Cumulative(Loss):
 
 
 class Ordinal(Cumulative):
-    task, multiclass, link = "classification", True, CumulativeLink()
+    task, link = "classification", CumulativeLink()
 
 
 def classifier(loss: Any) -> Any:

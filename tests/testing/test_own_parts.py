@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from rffboost_ext import LOSSES, Learner, Loss, Term
+from rffboost_ext import LOSSES, CoupledLoss, Learner, Term
 from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
@@ -32,7 +32,7 @@ def test_terms(make):
     check_term(make(rng), 2.0 * rng.standard_normal((50, D)), make(rng), make(rng))
 
 
-class Breslow(Loss):
+class Breslow(CoupledLoss):
     """Cox's partial likelihood of y = (event, time), with Breslow's ties, row by row of a matrix of risk sets."""
 
     link = IdentityLink()
@@ -61,7 +61,7 @@ class Breslow(Loss):
         return np.zeros(1)
 
 
-class PairwiseLogistic(Loss):
+class PairwiseLogistic(CoupledLoss):
     """The logistic loss of pairs of one query, y = (relevance, query)."""
 
     link = IdentityLink()

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core import Round
 from ...losses.coupling import is_coupled, whole_groups
-from ...losses.units import scale_derivatives
 from ...utils.kernel_ridge import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
@@ -54,7 +53,7 @@ class CurvatureBounds:
         # In the direction of each row's step: losses of coupled rows may not depend on a shift of all scores.
         moved = round.raw + np.where(round.gradient > 0.0, -max_step, max_step)
         later = round.observations.derivatives(round.loss, moved)
-        is_constant = (scale_derivatives(round.loss, later)[1] == round.hessian).all(axis=0)
+        is_constant = (round.loss.scales.apply(later)[1] == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
     def bounded(self, gradient: Array, hessian: Array) -> Array:
@@ -104,7 +103,7 @@ class RegularizationPath:
             return total
 
         def derivatives(scores: Array) -> tuple[Array, Array]:
-            gradient, hessian = scale_derivatives(loss, observations.derivatives(loss, shifted(scores)))
+            gradient, hessian = loss.scales.apply(observations.derivatives(loss, shifted(scores)))
             return gradient[place], hessian[place]
 
         def value(scores: Array) -> float:

@@ -33,4 +33,4 @@ def baseline_gradient(round: Round) -> Array:
     observations = round.observations
     raw = np.tile(constant_scores(round.loss, observations), (len(round.y), 1))
     gradient, _ = observations.derivatives(round.loss, raw)
-    return np.asarray(round.loss.unit, dtype=np.float64) * gradient
+    return np.asarray(round.loss.scales.unit, dtype=np.float64) * gradient

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ...core import Loss
+from ...core import Loss, Scales
 from ...utils.param_validation import NON_NEGATIVE, POSITIVE, POSITIVE_SEQUENCE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
@@ -21,6 +21,8 @@ RESOLUTION = 1e-6
 # Relative learning rate of all parameters but the first: scales would soon follow the errors of training rows,
 # which are smaller than those of other rows.
 FURTHER_RATE = 0.125
+# In units of the information at the baseline.
+LEAST_INFORMATION = 0.1
 
 
 class Distribution(Loss):
@@ -52,7 +54,6 @@ class Distribution(Loss):
 
     rows = "independent"
     exact_hessian = False
-    min_hessian = 0.1
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
     unit: float | str | Sequence[float]
 
@@ -68,9 +69,10 @@ class Distribution(Loss):
         return clone(self).set_params(unit=tuple(unit.tolist()))
 
     @property
-    def relative_rates(self) -> Sequence[float]:  # type: ignore[override]
-        """1 for the first parameter, and less for others."""
-        return 1.0, *[FURTHER_RATE] * (self.n_parameters - 1)
+    def scales(self) -> Scales:  # type: ignore[override]
+        """The unit, a rate of 1 for the first parameter and less for others, and the least information."""
+        rates = 1.0, *[FURTHER_RATE] * (self.n_parameters - 1)
+        return Scales(1.0 if isinstance(self.unit, str) else self.unit, rates, LEAST_INFORMATION)
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each parameter of the distribution."""
