@@ -33,19 +33,9 @@ INSTEAD = {
     "pyspark.DataFrame": "{name}.toPandas(), if need be of {name}.sample(...)",
     "polars.LazyFrame": "{name}.collect()",
     "ibis.Table": "{name}.to_pandas()",
-    "datasets.Dataset": "{name}.to_pandas()",
-    "h2o.H2OFrame": "{name}.as_data_frame()",
-    "pyarrow.RecordBatchReader": "{name}.read_all()",
     "xgboost.DMatrix": "the array or table that it was made of",
     "lightgbm.Dataset": "the array or table that it was made of",
     "catboost.Pool": "the array or table that it was made of",
-}
-# The same for arrays that NumPy converts if they are in main memory and need no gradient.
-ON_DEVICES = {
-    "torch.Tensor": "{name}.detach().cpu().numpy()",
-    "cupy.ndarray": "{name}.get()",
-    "cudf.DataFrame": "{name}.to_pandas()",
-    "cudf.Series": "{name}.to_pandas()",
 }
 
 
@@ -223,22 +213,19 @@ def replacement(values: Any) -> str | None:
 
     names = [f"{cls.__module__.partition('.')[0].lstrip('_')}.{cls.__name__}" for cls in type(values).__mro__]
     known = next((INSTEAD[name] for name in names if name in INSTEAD), None)
-    on_device = next((ON_DEVICES[name] for name in names if name in ON_DEVICES), None)
     if issparse(values):
         return sparse_replacement(values.shape)
-    if known is not None or (on_device is not None and not is_convertible(values)):
-        return known or on_device
+    if known is not None:
+        return known
     if isinstance(values, str | bytes | os.PathLike):
         return "the table of a file, such as pandas.read_csv(path)"
-    if isinstance(values, Mapping):
+    if isinstance(values, Mapping) or (isinstance(values, np.ndarray) and values.dtype.names):
         return "pandas.DataFrame({name})"
     if isinstance(values, Iterator):
         return "list({name})"
     kinds = getattr(values, "dtypes", ()) if hasattr(type(values), "columns") else ()
     if any(str(kind).startswith("Sparse") for kind in kinds):
         return "{name}.sparse.to_dense()"
-    if isinstance(values, np.ndarray) and values.dtype.names:
-        return "pandas.DataFrame({name})"
     known_as_array = any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
     return None if known_as_array else "numpy.asarray of its values"
 
@@ -252,15 +239,6 @@ def sparse_replacement(shape: tuple[int, ...]) -> str:
         f"{{name}}.toarray(), which takes {megabytes:,.1f} MB, or a few columns of "
         f"sklearn.decomposition.TruncatedSVD; XGBoost and LightGBM take a sparse matrix as it is"
     )
-
-
-def is_convertible(values: Any) -> bool:
-    """Whether NumPy can convert an array of another package."""
-    try:
-        np.asarray(values)
-    except (TypeError, RuntimeError):
-        return False
-    return True
 
 
 def target_array(y: Any, name: str = "y") -> Array:

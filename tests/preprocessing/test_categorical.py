@@ -212,15 +212,6 @@ def test_explanations(learner):
     assert np.isfinite(slopes).all()
 
 
-def test_importances_find_the_column_that_matters():
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.standard_normal(300), "b": pd.Categorical(rng.choice(list("uvwxyz"), 300))})
-    y = table["b"].isin(["u", "x"]).astype(int)
-    for learner in ("rff_newton", "rff_1", "tree"):
-        found = classifier(learner, n_estimators=20).fit(table, y).feature_importances_
-        assert found[1] > 0.8
-
-
 def test_tags():
     tags = RFFBoostClassifier().__sklearn_tags__().input_tags
     assert tags.allow_nan

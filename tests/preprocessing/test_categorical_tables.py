@@ -70,16 +70,6 @@ def test_categories_may_be_of_any_kind_that_sorts(kind):
     np.testing.assert_array_equal(classifier("tree").fit(table, Y).decision_function(table), wanted)
 
 
-def test_codes_in_an_array_of_floats():
-    codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
-    model = classifier("tree", categorical_features=[0]).fit(codes, Y)
-    assert category_lists(model.encoder_.categories) == [[5.0, 15.0, 25.0], None]
-    frame = pd.DataFrame(codes, columns=["a", "b"]).astype({"a": "category"})
-    np.testing.assert_array_equal(
-        classifier("tree").fit(frame, Y).decision_function(frame), model.decision_function(codes)
-    )
-
-
 @pytest.mark.parametrize("given", [None, "from_dtype", [], [False, False]])
 def test_numbers_alone_have_no_coding(given):
     X = np.random.default_rng(0).standard_normal((150, 2))
@@ -179,27 +169,6 @@ def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
 
 
 LARGE = [2**60, 2**60 + 1, 2**60 + 2]
-
-
-def large_columns():
-    """A gap and integers whose floats are one number, in every kind of column."""
-    values = [None, *LARGE] * 10
-    codes = np.arange(len(values)) % 4 - 1
-    yield "nullable", pd.Series(values, dtype="Int64")
-    yield "categories", pd.Series(pd.Categorical.from_codes(codes, categories=LARGE))
-    yield "nullable categories", pd.Series(values, dtype="UInt64").astype("category")
-    yield "objects", pd.Series(values, dtype=object)
-
-
-@pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in large_columns()])
-def test_large_integers_beside_gaps_are_categories_of_their_own(column):
-    frame = pd.DataFrame({"number": 0.0, "id": column})
-    coding = fit_category_encoding("", ["id"], frame)
-    assert category_lists(coding) == [None, LARGE]
-    np.testing.assert_array_equal(coding.transform(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
-    # As in the fit, in a table without gaps.
-    whole = pd.DataFrame({"number": 0.0, "id": LARGE})
-    np.testing.assert_array_equal(coding.transform(whole)[0][:, 1], [0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])

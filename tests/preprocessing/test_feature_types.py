@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -61,12 +61,6 @@ def test_dates_as_categories_are_those_of_any_unit_and_have_gaps():
         to_onnx(model)
 
 
-def test_a_category_that_is_left_out_is_told_so():
-    table = TABLE.assign(kind=pd.Categorical(np.where(X[:, 1] > 0, "a", "b")))
-    with pytest.raises(ValueError, match=r"column 'kind' .* be categorical: name it in categorical_features"):
-        classifier(categorical_features=[]).fit(table, Y)
-
-
 @pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean"])
 def test_gaps_of_a_table_of_its_own_go_to_onnx(kind):
     own = pd.Series(np.where(X[:, 1] > 0, 1.0, 0.0)).mask(X[:, 1] > 1.0).astype(kind)
@@ -84,16 +78,3 @@ def test_lists_with_text_are_verified():
     rows = [[number, "a" if other > 0 else "b"] for number, other in X.tolist()]
     model = classifier(categorical_features=[1]).fit(rows, Y)
     verify_onnx(model, to_onnx(model), rows, raise_on_mismatch=True)
-
-
-@pytest.mark.parametrize("words", ["text", "a category"])
-def test_gaps_of_nullable_types_are_not_blamed(words):
-    flag = pd.array([True, False, None, True] * 5, dtype="boolean")
-    table = pd.DataFrame({"flag": flag, "city": ["x", "y"] * 10, "number": np.arange(20.0)})
-    what = "column 'city' of X must hold numbers"
-    if words == "a category":
-        table = table.astype({"city": "category"})
-        RFFBoostRegressor(n_estimators=2, early_stopping=False).fit(table, table["number"])
-        table.loc[0, "number"], what = np.inf, "infinity"
-    with pytest.raises(ValueError, match=what):
-        RFFBoostRegressor().fit(table, np.arange(20.0))

@@ -22,7 +22,6 @@ from rffboost_ext import (
     RFFNewton,
     Term,
     Trees,
-    presets,
 )
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.inspection.shapley import shapley_values
@@ -66,16 +65,6 @@ def test_a_bend_is_a_logarithm_from_one_end_on(precision):
     np.testing.assert_allclose(BENT(X), wanted, rtol=1e-14, atol=1e-14)
     X[0] = np.nan
     assert np.isnan(BENT(X)[0]).all()
-
-
-def test_slopes_are_derivatives():
-    X = np.random.default_rng(1).uniform(-1.5, 2.5, (60, 4))
-    step = 1e-6
-    numeric = (BENT(X + step) - BENT(X - step)) / (2.0 * step)
-    apart = np.minimum(np.abs(X - BENT.low), np.abs(X - BENT.high)) > 2.0 * step
-    np.testing.assert_allclose(BENT.derivative(X)[apart], numeric[apart], atol=1e-6)
-    ends = np.array([[-1.0, -0.5, 0.5, 0.1]])
-    np.testing.assert_allclose(BENT.derivative(ends), 1.0)
 
 
 def test_units_and_origins_of_features_do_not_matter():
@@ -295,14 +284,6 @@ def test_terms_that_know_no_bends_are_refused(skewed):
 
 def ranges_or_none(model):
     return [term.clipping for term in model.ensemble_.terms if isinstance(term, Cosines)]
-
-
-@pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
-def test_published_algorithms_bend_nothing(make, skewed):
-    X, y = skewed
-    found = ranges_or_none(make(n_estimators=3, random_state=0).fit(X, y > 0.0))[0]
-    assert found.log_scale is None
-    assert not found.is_bounded
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=lambda case: case.name)

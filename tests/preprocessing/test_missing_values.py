@@ -11,7 +11,6 @@ import xgboost
 
 from rffboost_ext import (
     LEARNERS,
-    Checkpoint,
     Design,
     RFFBoostClassifier,
     RFFBoostRegressor,
@@ -148,18 +147,6 @@ def test_early_stopping_folds_and_eval_sets(learner):
     assert np.isfinite(model.fit(HOLES, Y, eval_set=held).validation_scores_).all()
     with pytest.raises(ValueError, match="column 2"):
         model.set_params(missing="error").fit(HOLES, Y, eval_set=held)
-
-
-def test_a_checkpoint_keeps_the_bits(tmp_path):
-    def model():
-        one = Checkpoint(tmp_path / "fit", every=4)
-        return RFFBoostClassifier(n_estimators=12, early_stopping=False, callbacks=[one], random_state=0)
-
-    found = model().fit(HOLES, Y).decision_function(HOLES)
-    np.testing.assert_array_equal(model().fit(HOLES, Y).decision_function(HOLES), found)
-    other = HOLES.copy()
-    other[np.isnan(other)] = 0.0
-    assert (model().fit(other, Y).decision_function(other) != found).any()
 
 
 def test_init_models_that_know_no_gaps_are_refused():

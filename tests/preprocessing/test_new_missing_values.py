@@ -91,16 +91,6 @@ def test_graphs_of_each_opset(learner, extrapolation, opset):
         verify_onnx(model, to_onnx(model, dtype=dtype, opset=opset), ROWS, raise_on_mismatch=True)
 
 
-def test_explanations(model):
-    values = model.shap_values(ROWS[:8], X[:10])
-    total = model.predict(ROWS[:8]) - model.predict(X[:10]).mean()
-    np.testing.assert_allclose(values.sum(axis=1), total, rtol=0, atol=1e-9)
-    slopes = model.gradient(ROWS)
-    assert np.isfinite(slopes).all()
-    assert (slopes[np.isnan(ROWS)] == 0.0).all()
-    assert np.isfinite(model.transform(ROWS)).all()
-
-
 def test_landmarks():
     pytest.importorskip("matplotlib")
     from rffboost_ext.displays import LandmarkDisplay

@@ -181,14 +181,6 @@ def test_a_warm_start_keeps_what_the_loss_took_from_the_first_target(loss):
         model.set_params(loss="tweedie", n_estimators=10).fit(X, MEAN)
 
 
-def test_a_warm_start_of_three_classes():
-    data, y = load_iris(return_X_y=True)
-    model = RFFBoostClassifier(**(TREE | {"n_estimators": 5, "warm_start": True})).fit(data, y)
-    model.set_params(n_estimators=10).fit(data, y)
-    straight = RFFBoostClassifier(**(TREE | {"n_estimators": 10})).fit(data, y)
-    np.testing.assert_allclose(model.decision_function(data), straight.decision_function(data), atol=1e-5)
-
-
 def test_the_loop_goes_on_with_rows_that_lack_a_class():
     data, y = load_iris(return_X_y=True)
     params = {"loss": "log_loss", "learner": "tree", "random_state": 0}

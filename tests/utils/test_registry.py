@@ -206,12 +206,6 @@ def test_unregistered_learner_for_classification():
     assert clf.score(X, y) > 0.7
 
 
-def test_representation_names_the_parts():
-    text = repr(RFFBoostClassifier(LogLoss(), LeastSquares(ridge=2.0)))
-    assert "LogLoss()" in text
-    assert "LeastSquares(ridge=2.0)" in text
-
-
 def test_a_broken_package_does_not_hide_the_others(table, monkeypatch):
     def broken():
         raise ImportError("no module named xyz")
