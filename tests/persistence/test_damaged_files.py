@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees, load_model
+from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import Packer
 
@@ -190,28 +190,6 @@ def test_files_of_any_size_are_refused_in_constant_memory(kind, tmp_path):
     if kind != "nested":
         with pytest.raises(ValueError, match="model'"):
             RFFBoostClassifier(callbacks=[Checkpoint(path)], **FEW).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("subset", np.array([0, 0, -1]), "subset must be -1 at leaves"),
-        ("members", np.array([1], np.uint8), "two dimensions"),
-        ("members", np.array([[1]], np.uint32), "of type uint8"),
-        ("right", np.array([2, 2, -1], np.int32), "two children or none"),
-        ("threshold", np.zeros(3, np.float16), "threshold must be an array"),
-        ("value", np.zeros((3, 2)), "outputs|leaf values"),
-    ],
-)
-def test_trees_that_would_predict_something_else_are_refused(field, value, message, tmp_path):
-    nodes = [np.array(x, np.int32) for x in ([1, -1, -1], [2, -1, -1], [0, 0, 0])]
-    sets = {"subset": np.array([0, -1, -1], np.int32), "members": np.array([[1]], np.uint8)}
-    trees = Trees(np.array([0]), *nodes, np.zeros(3), np.ones(3, bool), np.array([[0.0], [1.0], [2.0]]), **sets)
-    (tmp_path / "model").write_bytes(
-        packed(Ensemble(np.zeros(1), (replace(trees, **{field: value}),), np.ones((1, 2))))
-    )
-    with pytest.raises(ValueError, match=message):
-        load_model(tmp_path / "model")
 
 
 def test_walks_of_forged_trees_end(good, place):

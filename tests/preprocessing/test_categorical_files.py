@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,42 +15,8 @@ from rffboost_ext import (
     load_model,
     save_model,
 )
-from rffboost_ext.terms import FeatureMap
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"numeric": np.array([3])}, "numeric are out of range"),
-        ({"means": np.zeros(3)}, "means must have shape"),
-        ({"one_hot": ()}, "one_hot must have 2 arrays"),
-        ({"categorical": np.array([-1, 2])}, "categorical are out of range"),
-        ({"n_features": 4}, "of 3 columns, got 4"),
-    ],
-)
-def test_damaged_expansions_are_refused(change, words):
-    term = classifier("rff_1").fit(TABLE, Y).ensemble_.compact().terms[0]
-    term.check(3, 1)
-    with pytest.raises(ValueError, match=words):
-        FeatureMap(replace(term.feature_map.expansion, **change)).around(term.term).check(3, 1)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda trees: {"subset": trees.subset[:-1]}, "subset must have shape"),
-        (lambda trees: {"subset": trees.subset + 10_000}, "subset are out of range"),
-        (lambda trees: {"members": None}, "both subset and members"),
-        (lambda trees: {"members": trees.members.ravel()}, "members must be of type uint8"),
-    ],
-)
-def test_damaged_sets_are_refused(change, words):
-    trees = classifier("tree").fit(TABLE, Y).ensemble_.compact().terms[0]
-    trees.check(3, 1)
-    with pytest.raises(ValueError, match=words):
-        replace(trees, **change(trees)).check(3, 1)
 
 
 @pytest.mark.parametrize("name", ["categories", "expansion", "missing_columns"])

@@ -12,7 +12,7 @@ from rffboost_ext.preprocessing.feature_expansion import (
     fit_feature_expansion,
     imputation_regressions,
 )
-from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped
+from rffboost_ext.terms import Mapped
 
 from ..oracles import gaps as oracle
 from ..oracles.shapley import by_definition
@@ -143,14 +143,3 @@ def test_model_files(tmp_path):
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert len(loaded.encoder_.expansion.regressions) == 2
-
-
-@pytest.mark.parametrize("sweeps", [(np.zeros((5, 4)),), (np.zeros(5),)])
-def test_damaged_sweeps_are_refused(sweeps):
-    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
-    term = model.ensemble_.compact().terms[0]
-    known = vars(term.feature_map.expansion) | {"regressions": sweeps}
-    damaged = ImputeAndEncode(**{name: known[name] for name in ImputeAndEncode.__dataclass_fields__})
-    term.check(5, 1)
-    with pytest.raises(ValueError, match="regressions must have shape"):
-        FeatureMap(damaged).around(term.term).check(5, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx
-from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees, load_model
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import Recoding
@@ -105,27 +105,6 @@ def test_graphs(dtype, term, rng):
         found = OnnxPredictor(to_onnx(model, dtype=dtype)).predict(X)
         tolerance = 1e-15 if dtype == "float64" else 1e-5
         np.testing.assert_allclose(found, exact(model.ensemble_, X), rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"n_outputs": 3}, "trees must have 4 outputs, got 3"),
-        ({"output": np.zeros(2, dtype=np.int64)}, "output must have shape"),
-        ({"output": np.full(16, 4)}, "output are out of range: 4"),
-        ({"output": np.zeros(16)}, "output must be an array of integers"),
-        ({"output": None}, "trees must have 4 outputs, got 1"),
-    ],
-    ids=str,
-)
-def test_wrong_outputs(change, words, term, tmp_path):
-    damaged = replace(term, **change)
-    with pytest.raises(ValueError, match=words):
-        damaged.check(D, C)
-    model = posed(Ensemble(np.zeros(C), (damaged,), np.ones((1, 2))), D)
-    model.save_model(tmp_path / "model")
-    with pytest.raises(ValueError, match="output"):
-        load_model(tmp_path / "model")
 
 
 @pytest.mark.parametrize("kind", [RFFBoostRegressor, RFFBoostClassifier])
