@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped, outputs_of_each
+from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, outputs_of_each
+from rffboost_ext.terms.projection import Projection
+
+from ..onnx.oracle import random_symmetric_trees, random_trees
 
 D = 4
 
@@ -55,6 +58,12 @@ def trees(rng, outputs=1):
     )
 
 
+def projected(rng):
+    """Cosines of two coordinates."""
+    projection = Projection(rng.standard_normal((2, D)))
+    return Cosines(rng.standard_normal((3, 2)), np.zeros(3), np.ones((3, 2)), np.ones(D), EXTENT, projection)
+
+
 TERMS = {
     "cosines": cosines,
     "cosines of two outputs": lambda rng: cosines(rng, 2),
@@ -64,12 +73,20 @@ TERMS = {
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
     "trees of one of three outputs each": lambda rng: replace(trees(rng), output=np.array([2, 0]), n_outputs=3),
+    "symmetric trees": lambda rng: random_symmetric_trees(1, 5, D, 2),
+    "symmetric trees of linear leaves": lambda rng: random_symmetric_trees(2, 5, D, linear=True),
+    "trees of linear leaves": lambda rng: LinearTrees(random_trees(3, 4, D, n_outputs=2 * (D + 1)), 2),
+    "projected cosines": lambda rng: projected(rng),
+    "imputed cosines": lambda rng: IMPUTED.around(cosines(rng, centered=True)),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
     "standardized linear": lambda rng: STANDARD.around(Linear(rng.standard_normal((D, 2)))),
 }
 EXTENT = ClipAndLog(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
 BENT = replace(EXTENT, log_scale=np.array([0.2, 0.0, -0.5, 3.0]))
 CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
+IMPUTED = FeatureMap(
+    ImputeAndEncode(D, np.arange(D), np.ones(D), np.arange(0), np.arange(0), (), (np.full((D, D), 0.2),))
+)
 STANDARD = FeatureMap(center=CENTER, scale=SCALE)
 terms = pytest.mark.parametrize("make", TERMS.values(), ids=TERMS)
 
