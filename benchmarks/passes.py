@@ -39,7 +39,7 @@ def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[Any
     """The exponential fit criterion of k cosines in the first round on float32 tiles, and frequencies (k, d)."""
     X, classes = wave_data(n, d)
     loss, y, raw = LOSSES.create("exponential"), classes[:, None].astype(np.float64), np.zeros((n, 1))
-    design = Design(X, np.zeros(d), np.ones(d), threads, "float32")
+    design = Design(X, None, threads, "float32")
     round = Round(design, loss, y, raw, *loss.derivatives(y, raw), np.ones(n), 0, np.random.default_rng(0))
     objective = empirical_risk(round, FIT_CRITERIA.create("exponential"))
     omega = np.sqrt(2.0 / d) * np.random.default_rng(2).standard_normal((k, d))

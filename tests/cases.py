@@ -33,6 +33,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.parts import check_composition, default_step
 from rffboost_ext.losses import LabelRegression
+from rffboost_ext.terms import FeatureMap
 
 Array = np.ndarray
 Targets = Callable[[np.random.Generator, int], Array]
@@ -282,7 +283,7 @@ def make_round(
     )
     weight = rng.uniform(0.5, 2.0, n) if weight is None else weight
     made = loss.prepared(y, weight)
-    design = Design(X, np.full(d, 0.1), np.full(d, 1.3))
+    design = Design(X, FeatureMap(center=np.full(d, 0.1), scale=np.full(d, 1.3)))
     derivatives = made.scales.apply(made.derivatives(y, raw))
     return Round(design, made, y, raw, *derivatives, weight, 0, np.random.default_rng(seed + 1))
 

@@ -12,7 +12,7 @@ from ..core import Loss
 from ..data.dataset import Dataset
 from ..learners.design import Design
 from ..preprocessing.feature_expansion import fit_scaling
-from ..terms import ClipAndLog, ImputeAndEncode
+from ..terms import ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, ScoreRecorder
@@ -182,9 +182,8 @@ class Trainer:
         if every is not None:
             target = min(target, (done // every + 1) * every)
         callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.inspect, forwarder, scores]
-        design = Design(
-            *(data.X, *scaling, self.n_jobs, self.precision, self.learner_state, self.expansion, self.clipping)
-        )
+        feature_map = FeatureMap(self.expansion, self.clipping, *scaling)
+        design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
         terms = () if replay is None else replay.terms
         learner, step = self.member.learner, self.member.step
         fitter = RoundFitter(design, data.observations, self.loss, learner, step, self.seed, terms)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from ..core import Fitted, Learner, Loss, Observations, Round, Term
 from ..core.spec import full_repr
 from ..learners.design import Design
+from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .comparison import ContractError, describe, is_foreign, require, require_close, require_unchanged
@@ -101,7 +102,7 @@ class LearnerSample:
         weight, y = rng.uniform(0.5, 2.0, N_ROWS), self.targets(X)
         loss = self.loss.prepared(y, weight, 2 if self.loss.task == "classification" else None)
         raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
-        design = Design(X, np.full(N_FEATURES, 0.3), np.full(N_FEATURES, 1.2))
+        design = Design(X, FeatureMap(center=np.full(N_FEATURES, 0.3), scale=np.full(N_FEATURES, 1.2)))
         derivatives = loss.scales.apply(Observations(y, weight).derivatives(loss, raw))
         return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
 

@@ -20,7 +20,7 @@ from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping, mean_and_scale
-from ..terms import ClipAndLog
+from ..terms import ClipAndLog, FeatureMap
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
@@ -228,7 +228,7 @@ class CosineObjective:
         clipping = ClipAndLog.only_imputing(mean)
         if self.extrapolation == "constant":
             clipping = replace(fit_clipping(X), means=mean)
-        design = Design(X, mean, scale, count_threads(self.n_jobs), clipping=clipping)
+        design = Design(X, FeatureMap(None, clipping, mean, scale), count_threads(self.n_jobs))
         step, traced = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
         fitter = RoundFitter(design, rows, loss, self.learner, step, self.random_state)
         inputs = matrix_host(matrix).tree_inputs(matrix, traced)

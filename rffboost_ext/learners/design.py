@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ..core import Term
-from ..terms import ClipAndLog, FeatureMap, ImputeAndEncode
+from ..terms import FeatureMap
 from ..utils.param_validation import PRECISION, Integer, require
 from ..utils.typing import Array
 from .tiles import Tiles
@@ -26,43 +26,30 @@ class Design:
     ----------
     original : ndarray of shape (n, d)
         The original features, float32 or float64.
-    center, scale : ndarray of shape (d,), optional
-        The standardised features are ``X = (original - center) / scale``; if only one is given, the other is 0 or
-        1.
+    feature_map : FeatureMap, optional
+        Imputation, encoding, ranges, log transforms and standardisation; by default the features stay as they are.
     n_jobs : int, default=1
         Number of threads of learners.
     precision : {"float64", "float32"}, default="float64"
         Precision of the compiled passes; sums over rows are in float64 in either case.
     learner_state : dict, optional
         State of learners shared with designs of other rows; see :meth:`learner_state`.
-    expansion : ImputeAndEncode, optional
-        Imputation and encoding of columns with missing values or category codes: ``X`` is then
-        ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
-    clipping : ClipAndLog, optional
-        The range of the (expanded) features, beyond which terms are constant, and their log transforms.
     """
 
     def __init__(
         self,
         original: Array,
-        center: Array | None = None,
-        scale: Array | None = None,
+        feature_map: FeatureMap | None = None,
         n_jobs: int = 1,
         precision: str = "float64",
         learner_state: dict[Hashable, Any] | None = None,
-        expansion: ImputeAndEncode | None = None,
-        clipping: ClipAndLog | None = None,
     ) -> None:
         for name, value, check in (("n_jobs", n_jobs, Integer(1)), ("precision", precision, PRECISION)):
             require("Design", name, value, check)
         self.original = original
+        self.feature_map = FeatureMap() if feature_map is None else feature_map
         self.n_jobs = n_jobs
         self.precision = precision
-        self.expansion = expansion
-        self.clipping = clipping
-        is_scaled = center is not None or scale is not None
-        self.center = np.zeros(self.n_features) if is_scaled and center is None else center
-        self.scale = np.ones(self.n_features) if is_scaled and scale is None else scale
         self._cache: dict[Hashable, Any] = {}
         self._learner_state: dict[Hashable, Any] = {} if learner_state is None else learner_state
 
@@ -79,29 +66,32 @@ class Design:
     @property
     def n_features(self) -> int:
         """Number of columns of ``X``: d, or e with an expansion."""
-        return int(self.original.shape[1]) if self.expansion is None else self.expansion.n_expanded
+        expansion = self.feature_map.expansion
+        return int(self.original.shape[1]) if expansion is None else expansion.n_expanded
 
     @property
     def imputed(self) -> Array:
         """The features in original units, imputed, one-hot encoded and log-transformed, (n, d) or (n, e)."""
-        imputed = self.original if self.expansion is None else self.expansion(self.original)
-        if self.clipping is None or self.clipping.log_scale is None:
+        expansion, clipping = self.feature_map.expansion, self.feature_map.clipping
+        imputed = self.original if expansion is None else expansion(self.original)
+        if clipping is None or clipping.log_scale is None:
             return imputed
-        return self.clipping(imputed.astype(np.float64, copy=False))
+        return clipping(imputed.astype(np.float64, copy=False))
 
     @cached_property
     def X(self) -> Array:
         """Standardised features, (n, d), float64, row-major."""
-        if self.center is None or self.scale is None:
+        center, scale = self.feature_map.center, self.feature_map.scale
+        if center is None or scale is None:
             return np.ascontiguousarray(self.imputed, dtype=np.float64)
-        X = np.subtract(self.imputed, self.center, dtype=np.float64, order="C")
-        X /= self.scale
+        X = np.subtract(self.imputed, center, dtype=np.float64, order="C")
+        X /= scale
         return X
 
     @cached_property
     def tiles(self) -> Tiles:
         """Standardised features in the layout of the compiled passes."""
-        center, scale = self.center, self.scale
+        center, scale = self.feature_map.center, self.feature_map.scale
         if center is None or scale is None:
             center, scale = np.zeros(self.n_features), np.ones(self.n_features)
         return Tiles(self.imputed, center, scale, np.dtype(self.precision), self.n_jobs)
@@ -137,8 +127,3 @@ class Design:
         key = LAST_TERM, type(term)
         term = self._cache[key] = term.with_arrays_of(self._cache.get(key, term))
         return term
-
-    @cached_property
-    def feature_map(self) -> FeatureMap:
-        """The map from the original features to the standardised ones."""
-        return FeatureMap(self.expansion, self.clipping, self.center, self.scale)

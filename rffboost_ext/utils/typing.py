@@ -17,10 +17,7 @@ class DesignLike(Protocol):
     original: Array
     n_jobs: int
     precision: str
-    center: Array | None
-    scale: Array | None
-    expansion: Any
-    clipping: Any
+    feature_map: Any
 
     @property
     def n_samples(self) -> int:

@@ -10,6 +10,7 @@ import pytest
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.data.copies import merge_duplicates
 from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.arrays import row_hashes
 
 from ..cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
@@ -43,7 +44,7 @@ def test_integer_weights_repeat_rows_in_the_loop(loss, learner):
         pytest.skip("draws rows, of which there are other numbers here")
     X, y = make_data(loss)
     y, kept = as_targets(y), COUNTS > 0
-    moment = {"center": np.ones(3), "scale": np.full(3, 2.0), "precision": "float64"}
+    moment = {"feature_map": FeatureMap(center=np.ones(3), scale=np.full(3, 2.0)), "precision": "float64"}
     given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": rounds(loss), "random_state": 0}
     weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **given)
     repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **given)

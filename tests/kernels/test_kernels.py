@@ -14,6 +14,7 @@ from rffboost_ext import FIT_CRITERIA, LOSSES, Design, FitCriterion, Round
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk, empirical_risk
 from rffboost_ext.learners.tiles import CACHE_LINE, LANES, ROWS_PER_TILE
 from rffboost_ext.losses.links import LARGEST_EXPONENT
+from rffboost_ext.terms import FeatureMap
 
 from ..cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 
@@ -83,7 +84,9 @@ def make_problem(
     n, d, K = shape
     rng = np.random.default_rng(seed)
     round = make_round(loss, seed, n, d)
-    design = Design(round.design.original, np.full(d, 0.1), np.full(d, 1.3), n_jobs, precision)
+    design = Design(
+        round.design.original, FeatureMap(center=np.full(d, 0.1), scale=np.full(d, 1.3)), n_jobs, precision
+    )
     round = replace(round, design=design)
     made = FIT_CRITERIA.create(fit_criterion)
     tiled, plain = CompiledRisk(round, made.compiled(round)), NumpyRisk(round, made)

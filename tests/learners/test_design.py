@@ -9,6 +9,7 @@ import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
 from rffboost_ext.preprocessing.feature_expansion import column_ranges, mean_and_scale
+from rffboost_ext.terms import FeatureMap
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
 Y = np.sin(X[:, :1])
@@ -46,22 +47,11 @@ def test_ranges_are_those_of_all_rows(n) -> None:
 
 
 def test_a_design_is_pickled_without_what_was_made_of_it() -> None:
-    design = Design(X, X.mean(axis=0), X.std(axis=0))
+    design = Design(X, FeatureMap(center=X.mean(axis=0), scale=X.std(axis=0)))
     before = len(pickle.dumps(design))
     assert design.X.shape == X.shape
     assert design.tiles.blocks.size >= X.size
     assert len(pickle.dumps(design)) == before
-
-
-@pytest.mark.parametrize("given", [{"center": X.mean(axis=0)}, {"scale": X.std(axis=0)}], ids=["center", "scale"])
-def test_one_of_center_and_scale_may_be_left_out(given) -> None:
-    design = Design(X, **given)
-    np.testing.assert_allclose(design.X, (X - given.get("center", 0.0)) / given.get("scale", 1.0))
-    seen = []
-    fitted = boost(
-        design, Y, loss="squared_error", learner="rff_1", n_estimators=3, random_state=0, callbacks=[seen.append]
-    )
-    np.testing.assert_allclose(fitted.raw(X), seen[-1].raw, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import Design, Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
+from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.kernel_ridge import (
     best_ridge,
     cholesky,
@@ -139,7 +140,10 @@ def test_units_that_mislead_are_not(factor, unit) -> None:
 @pytest.mark.parametrize("way", SCALES)
 def test_scales_have_a_mean_square_of_one(way, scale) -> None:
     """Of constant features too, which are divided by infinity, and of a target that nothing tells."""
-    round = replace(make_round(LOSS_CASES[0], n=20, d=2), design=Design(np.ones((20, 2)), scale=scale))
+    round = replace(
+        make_round(LOSS_CASES[0], n=20, d=2),
+        design=Design(np.ones((20, 2)), FeatureMap(center=np.zeros(2), scale=scale)),
+    )
     for target, n_rows in product((round.residual, np.zeros((20, 1))), (20, 1, 0)):
         assert np.square(way(round, target, np.arange(n_rows))).mean() == pytest.approx(1.0)
 

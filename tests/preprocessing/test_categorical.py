@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
-from rffboost_ext.terms import ImputeAndEncode, Mapped
+from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped
 
 from ..cases import make_estimator
 from ..oracles.shapley import by_definition
@@ -228,7 +228,7 @@ def test_constraints_are_of_the_columns_of_the_table():
 
 def test_a_users_term_sees_the_expanded_columns():
     expansion = ImputeAndEncode(1, *(np.empty(0, dtype=int),) * 3, np.array([0]), (np.eye(3),))
-    design = Design(np.array([[0.0], [1.0], [np.nan]]), expansion=expansion)
+    design = Design(np.array([[0.0], [1.0], [np.nan]]), FeatureMap(expansion))
     fitted = boost(design, np.array([[0.0], [1.0], [2.0]]), loss="squared_error", learner="rff_1", n_estimators=40)
     np.testing.assert_allclose(fitted.raw(design.original)[:, 0], [0.0, 1.0, 2.0], atol=0.1)
     assert isinstance(fitted.terms[0], Mapped)

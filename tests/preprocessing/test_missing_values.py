@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.data.copies import merge_duplicates
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.terms import ImputeAndEncode, Mapped, outputs_of_each
+from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
 from ..cases import make_data, make_estimator
 from ..oracles.gaps import filled
@@ -169,7 +169,7 @@ def test_a_design_expands():
     every = np.arange(2)
     expansion = ImputeAndEncode(2, every, np.array([5.0, np.nan]), every[:1], every[:0], ())
     given = np.array([[1.0, 2.0], [np.nan, 3.0]])
-    design = Design(given, np.zeros(3), np.array([1.0, 1.0, 2.0]), expansion=expansion)
+    design = Design(given, FeatureMap(expansion, None, np.zeros(3), np.array([1.0, 1.0, 2.0])))
     np.testing.assert_array_equal(design.X, [[1.0, 2.0, 0.0], [5.0, 3.0, 0.5]])
     assert design.n_features == 3
     np.testing.assert_array_equal(design.tiles.blocks[0, :, :2].T, design.X)
@@ -208,7 +208,7 @@ def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
     every, rng, made = np.arange(2), np.random.default_rng(5), []
     given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], ())
     learners = [RFFNewton(), Tree(2)] * 3
-    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), expansion=given)
+    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), FeatureMap(given))
     y = rng.standard_normal((40, 1))
     terms = [boost(design, y, loss="squared_error", learner=one, n_estimators=1).terms[0] for one in learners]
     terms[2:4] = pickle.loads(pickle.dumps(terms[2:4]))

@@ -283,7 +283,7 @@ def test_a_range_beyond_float32_is_none_in_it():
 
 def test_designs_hold_cosines_alone():
     X = np.random.default_rng(0).standard_normal((20, 4))
-    design = Design(X, X.mean(axis=0), X.std(axis=0), clipping=EXTENT)
+    design = Design(X, FeatureMap(None, EXTENT, X.mean(axis=0), X.std(axis=0)))
     assert design.restore(cosines(np.random.default_rng(1))).clipping is EXTENT
     restored = design.restore(trees(np.random.default_rng(1)))
     assert isinstance(restored, Mapped)

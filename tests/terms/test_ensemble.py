@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Step, average, boost
+from rffboost_ext.terms import FeatureMap
 from rffboost_ext.terms.ensemble import mean_ensemble
 
 from ..cases import LEARNER_CASES, LOSS_CASES, make_data
@@ -197,7 +198,7 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
     X, y = make_data(LOSS_CASES[0])
     seen = []
     fitted = boost(
-        Design(X, X.mean(axis=0), X.std(axis=0)),
+        Design(X, FeatureMap(center=X.mean(axis=0), scale=X.std(axis=0))),
         y[:, None].astype(float),
         loss="exponential",
         learner=learner.make(),

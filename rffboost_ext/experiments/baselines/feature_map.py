@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ... import terms
 from ..._signals import atomic_fit
 from ...core import Round
 from ...learners.design import Design
@@ -87,7 +88,8 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         self._validate_parts()
         X, codes = self._validate_labelled(X, y) if self.supervised else self._validate_unlabelled(X)
         center, scale = mean_and_scale(X, np.ones(len(X))) if self.standardize else (None, None)
-        self._learn(TrainingData(Design(X, center, scale), codes, check_random_state(self.random_state)))
+        design = Design(X, terms.FeatureMap(center=center, scale=scale))
+        self._learn(TrainingData(design, codes, check_random_state(self.random_state)))
         return self
 
     def transform(self, X: Any) -> Array:

@@ -74,7 +74,7 @@ class LandmarkMap(FeatureMap):
     def _place(self, data: TrainingData) -> tuple[Array, Array]:
         """Choose the landmarks, (L, d) and standardised, and their classes, (L,); store them in original units."""
         landmarks, classes = choose_landmarks(data, self.selection, self.n_landmarks)
-        center, scale = data.design.center, data.design.scale
+        center, scale = data.design.feature_map.center, data.design.feature_map.scale
         self.landmarks_ = landmarks if center is None or scale is None else center + landmarks * scale
         self.landmark_classes_ = self.classes_[classes]
         return landmarks, classes
@@ -134,9 +134,10 @@ class RBFLandmarks(LandmarkMap):
         self._place(data)
         design = data.design
         ones = np.ones(design.n_features)
-        self._unit = ones if design.scale is None else design.scale
+        center, scale = design.feature_map.center, design.feature_map.scale
+        self._unit = ones if scale is None else scale
         # Distances from squares are inaccurate far from the origin.
-        self._center = 0.0 * ones if design.center is None else design.center
+        self._center = 0.0 * ones if center is None else center
         self._gamma = bandwidth(self.gamma, len(ones))
 
     def _features(self, X: Array) -> Array:

@@ -11,7 +11,6 @@ from ..._signals import defer_signals
 from ...core import Round
 from ...terms.projection import Projection
 from ...utils.typing import Array
-from ..fourier.second_order import DerivativeSample
 
 # More trees give gains to more uninformative features.
 N_TREES = 10
@@ -25,7 +24,7 @@ def unit_scale(round: Round, target: Array, rows: Array) -> Array:
 
 def original_scale(round: Round, target: Array, rows: Array) -> Array:
     """The standard deviations, for features that share a unit, such as pixels."""
-    scale = round.design.scale
+    scale = round.design.feature_map.scale
     if scale is None:
         return unit_scale(round, target, rows)
     # Constant features are divided by infinity, and stay 0.
@@ -75,6 +74,6 @@ def feature_columns(round: Round, rows: Array, projection: Projection | None = N
     """Standardised features (d, m) of ascending `rows`, or their coordinates (r, m), in the passes' precision."""
     design = round.design
     if projection is None:
-        return DerivativeSample.from_rows(round, rows, np.arange(design.n_features)).x
+        return design.tiles.gather(rows, np.arange(design.n_features))
     coordinates = design.cache(projection.key, lambda: projection(design.X).T.astype(design.tiles.dtype))
     return np.ascontiguousarray(coordinates[:, rows])

@@ -46,9 +46,10 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
 
 def feature_types(design: DesignLike) -> list[str] | None:
     """XGBoost's types of columns, "c" for categories and "q" for numbers; None without categories."""
-    if design.expansion is None or not len(design.expansion.categorical):
+    expansion = design.feature_map.expansion
+    if expansion is None or not len(expansion.categorical):
         return None
-    coded = set(design.expansion.categorical.tolist())
+    coded = set(expansion.categorical.tolist())
     return ["c" if column in coded else "q" for column in range(design.original.shape[1])]
 
 

@@ -35,7 +35,7 @@ class BinnedFeatures:
     def of(cls, design: DesignLike, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        n_levels = numbers_of_levels(design.expansion)
+        n_levels = numbers_of_levels(design.feature_map.expansion)
         codes = np.zeros(X.T.shape, dtype=np.uint8)
         columns: list[Any] = [None] * X.shape[1]
 
