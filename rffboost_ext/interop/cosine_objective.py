@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -112,7 +111,6 @@ class CosineObjective:
         self.extrapolation = extrapolation
         self._shrunk_step(self.loss)
         self._trainings = Trainings()
-        self._sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
 
     def attach(self, matrix: Any, X: Any = None, *, y: Any = None) -> None:
         """Provide the features of a matrix that does not return them, or a target of several columns.
@@ -139,7 +137,7 @@ class CosineObjective:
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         require_features(matrix, X, len(read_targets(matrix, self.loss)))
-        self._sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
+        self._trainings.sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Add a cosine if one is due, and return the derivatives for the next tree, in the shape of `scores`."""
@@ -189,9 +187,14 @@ class CosineObjective:
             If nothing was trained, or the booster is from another training (checked if the host returns its rows),
             does not start at its first round, changes earlier trees (dart) or averages them (rf).
         """
-        if not len(self._trainings):
+        if not self._trainings.started:
             raise ValueError("bind: nothing was trained with this CosineObjective; pass it to train() first")
-        return self._trainings.first_that_fits(lambda training: self._bind(booster, training))
+        for training in self._trainings.started[:-1]:
+            try:
+                return self._bind(booster, training)
+            except ValueError:
+                continue
+        return self._bind(booster, self._trainings.started[-1])
 
     def _bind(self, booster: Any, training: CosineTraining) -> BaseRFFBoost:
         """The booster and the cosines of a training, or a ValueError if it comes from another one."""
@@ -200,14 +203,9 @@ class CosineObjective:
         training.require_trees(trees)
         found, fitter = host.read(booster, n_rounds=1), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
-        return fitted(
-            training.ensemble(trees, self.every),
-            fitter.loss,
-            found.n_features,
-            learner=self.learner,
-            names=found.names if found.has_exact_names else None,
-            importances=defer_importances(rows, self.random_state, fitter.loss),
-        )
+        importances = defer_importances(rows, self.random_state, fitter.loss)
+        ensemble = training.ensemble(trees, self.every)
+        return fitted(found, ensemble, fitter.loss, learner=self.learner, importances=importances)
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
         X, rows = self._cosine_sum(matrix).X, read_rows(matrix, self.loss)
@@ -241,20 +239,13 @@ class CosineObjective:
         return Shrunk(step, self.learning_rate)
 
     def _cosine_sum(self, matrix: Any) -> CosineSum:
-        if matrix not in self._sums:
+        if matrix not in self._trainings.sums:
             host = matrix_host(matrix)
             X = host.features(matrix)
             if X is None:
                 raise ValueError(f"CosineObjective: {host.features_advice}")
             self.attach(matrix, X)
-        return self._sums[matrix]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Matrices cannot be pickled; the trained state can, and can still be bound.
-        return self.__dict__ | {"_sums": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _sums=WeakKeyDictionary())
+        return self._trainings.sums[matrix]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
         # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.

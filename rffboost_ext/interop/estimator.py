@@ -300,19 +300,20 @@ class HostEstimator:
         """Whether a metric is the name of one of ``rffboost_ext.metrics``, such as "ndcg@10"."""
         return isinstance(metric, str) and find_metric(metric) is not None
 
-    def _unsupported_metrics(self, metrics: Any) -> tuple[list[str], str]:
-        """The host's own metrics among `metrics` that need scores of its own objectives, and what is allowed."""
+    def _check_metrics(self, parameter: str, metrics: Any, reason: str) -> None:
+        """Raise a ValueError for a metric of the host's own that needs scores of its own objectives."""
         # The probability of the second of two classes increases with the score.
         has_order = len(self.baseline_) == 1 and self._n_responses() < 3
-        allowed = list(self._host.ranking_metrics) if has_order else []
-        allowed += [] if self.task == "classification" else [*filter(self._is_own_metric, METRICS)]
-        names = metrics if isinstance(metrics, list | tuple) else [metrics]
-        unsupported = [
-            name
-            for name in names
-            if isinstance(name, str) and name not in allowed and not self._is_own_metric(name)
-        ]
-        return unsupported, f", a function, or one of {allowed}" if allowed else " or a function"
+        allowed = ["None", *(self._host.ranking_metrics if has_order else ())]
+        named = [] if self.task == "classification" else [*filter(self._is_own_metric, METRICS)]
+        for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+            if isinstance(metric, str) and metric not in allowed and not self._is_own_metric(metric):
+                known = allowed[1:] + named
+                advice = f", a function, or one of {known}" if known else " or a function"
+                raise ValueError(
+                    f"{type(self).__name__}: {parameter} must be unset{advice} with loss {self.loss!r}: "
+                    f"{self._host.name}'s own metrics {reason}; got {metrics!r}"
+                )
 
 
 def routed(method: Callable[..., Any], *others: str) -> dict[str, None]:

@@ -123,9 +123,9 @@ class LGBMEstimator(HostEstimator):
 
     def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
         metrics = options.pop("eval_metric", None)
-        self._check_metrics("eval_metric", metrics)
-        for spelling in METRIC:
-            self._check_metrics(spelling, self._other_params.get(spelling))
+        for spelling, given in {"eval_metric": metrics, **self._other_params}.items():
+            if spelling in ("eval_metric", *METRIC):
+                self._check_metrics(spelling, given, "ignore the baseline and the link")
         found = self._metrics(metrics)
         several = found if isinstance(found, list) else [found]
         metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in several]
@@ -154,16 +154,6 @@ class LGBMEstimator(HostEstimator):
                 f"{type(self).__name__}: class_weight must be None for the indicators of labels, got {given!r}"
             )
         return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, first_labels(y))
-
-    def _check_metrics(self, parameter: str, metrics: Any) -> None:
-        """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
-        unsupported, allowed = self._unsupported_metrics(metrics)
-        for metric in unsupported:
-            if metric != "None":
-                raise ValueError(
-                    f"{type(self).__name__}: {parameter} must be unset{allowed}: LightGBM's own metrics ignore "
-                    f"the baseline and the link; got {metric!r}"
-                )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.

@@ -19,7 +19,7 @@ from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .cosine_training import assign_trees
 from .host import Host, HostModel
-from .lightgbm_model import TextModel, parse_text_model, rounds_of_text_model, text_model_categories
+from .lightgbm_model import parse_text_model, rounds_of_text_model, text_model_categories
 from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
 
 BAGGING_OF_CLASSES = [
@@ -103,13 +103,13 @@ class LightGBMHost(Host):
         text = parse_text_model(booster.model_to_string(num_iteration=n_rounds))
         terms = tuple(rounds_of_text_model(text))
         ensemble = Ensemble(np.zeros(width), terms, np.ones((len(terms), 2)))
-        names = booster.feature_name()
+        names, objective = booster.feature_name(), text.header.get("objective", self.unknown_objective)
         is_named = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
         return HostModel(
             booster,
             ensemble,
-            text.header.get("objective", self.unknown_objective),
-            recorded_link(text),
+            objective,
+            recorded_link(objective),
             booster.num_feature(),
             np.array(names, dtype=object) if is_named else None,
             partial(text_model_categories, text),
@@ -142,12 +142,14 @@ def lightgbm_booster(model: Any, name: str = "model") -> Booster:
     return model
 
 
-def recorded_link(text: TextModel) -> Link | None:
-    """The link of the objective that a model records; None if it was a callable."""
-    if text.squares:
+def recorded_link(objective: str) -> Link | None:
+    """The link of the objective that a model records, such as "binary sigmoid:2"; None if it was a callable."""
+    name, *options = objective.split()
+    if "sqrt" in options:
         return SignedSquareLink()
-    link = LIGHTGBM.get(text.objective)
-    return replace(link, slope=text.slope) if isinstance(link, BinaryLogitLink | OneVsRestLink) else link
+    slope = next((float(word.partition(":")[2]) for word in options if word.startswith("sigmoid:")), 1.0)
+    link = LIGHTGBM.get(name)
+    return replace(link, slope=slope) if isinstance(link, BinaryLogitLink | OneVsRestLink) else link
 
 
 def is_unbinned(data: Dataset) -> bool:

@@ -43,22 +43,6 @@ class TextModel:
         """Raw scores per row, and trees per round."""
         return int(self.header["num_tree_per_iteration"])
 
-    @property
-    def objective(self) -> str:
-        """The first word of the objective; "custom" if it was a callable."""
-        return self.header.get("objective", "custom").split()[0]
-
-    @property
-    def slope(self) -> float:
-        """Log-odds per unit of raw score, LightGBM's parameter ``sigmoid``."""
-        words = self.header.get("objective", "").split()
-        return next((float(word.partition(":")[2]) for word in words if word.startswith("sigmoid:")), 1.0)
-
-    @property
-    def squares(self) -> bool:
-        """Whether the response is the square of the raw score, LightGBM's parameter ``reg_sqrt``."""
-        return "sqrt" in self.header.get("objective", "").split()
-
 
 def parse_text_model(text: str) -> TextModel:
     """Split ``Booster.model_to_string()`` into header and trees."""

@@ -83,12 +83,3 @@ LIGHTGBM: dict[str, Link] = {
     **dict.fromkeys(("lambdarank", "rank_xendcg"), RankingLink()),
 }
 """By the first word of the model's objective."""
-
-
-def link_of(table: dict[str, Link], objective: str, library: str) -> Link:
-    """The link of an objective; a ValueError that lists those known if it is none of them."""
-    if objective not in table:
-        raise ValueError(
-            f"objective {objective!r} of {library} has no link here; supported: {', '.join(sorted(table))}"
-        )
-    return table[objective]

@@ -105,24 +105,7 @@ def read_targets(matrix: Any, loss: Loss) -> Array:
     if labels is None or not len(labels):
         raise ValueError("the matrix has no labels, which the objective and metric need")
     y, codes = as_columns(labels), host.queries(matrix) if loss.rows == "groups" else None
-    if codes is None:
-        return y
-    y = np.column_stack([y, codes])
-    require_groups_of_queries(loss, y)
-    return y
-
-
-def require_groups_of_queries(loss: Loss, y: Array) -> None:
-    """Raise a ValueError unless the groups of a loss are the last column of y, where the host's queries are."""
-    try:
-        same = np.array_equal(loss.groups(y), y[:, -1])
-    except IndexError:
-        same = False
-    if not same:
-        raise ValueError(
-            f"loss {loss!r}: groups must be the last column of y, where queries of qid or group are. Without "
-            f"these, all columns are in the y of an estimator, or given by attach(matrix, y=...)"
-        )
+    return y if codes is None else np.column_stack([y, codes])
 
 
 def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:

@@ -141,8 +141,7 @@ def bind(
             f"bind: the booster records the objective {found.objective!r}, whose link differs from that of loss "
             f"{loss!r}; predictions are right only if its scores are raw scores of the loss"
         )
-    names = found.names if found.has_exact_names else None
-    return fitted(ensemble, loss, found.n_features, names=names, categories=encoding, base_margin=base_margin)
+    return fitted(found, ensemble, loss, categories=encoding, base_margin=base_margin)
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
@@ -173,11 +172,10 @@ def init_model(model: Any) -> InitModel:
 
 
 def fitted(
+    found: HostModel,
     ensemble: Ensemble,
     loss: Loss,
-    n_features: int,
     learner: str | Learner = "tree",
-    names: Array | None = None,
     categories: CategoryEncoding | None = None,
     base_margin: bool = False,
     importances: DeferredImportances | None = None,
@@ -186,16 +184,14 @@ def fitted(
 
     Parameters
     ----------
+    found : HostModel
+        The columns of X.
     ensemble : Ensemble
         Raw scores, as `loss` understands them.
     loss : Loss
         Its link maps them to probabilities or means.
-    n_features : int
-        Columns of X.
     learner : str or Learner, default="tree"
         The learner of a later fit of the estimator.
-    names : ndarray of shape (n_features,), optional
-        Names of the columns.
     categories : CategoryEncoding, optional
         Categories of the columns, whose codes the ensemble takes; None if all are numbers.
     base_margin : bool, default=False
@@ -210,12 +206,12 @@ def fitted(
     cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     encoder = FeatureEncoder(cls.__name__)
     # Whether there were missing values in training is not known here.
-    every = np.ones(n_features, dtype=bool)
-    has_scores = not lacks_scores(ensemble, np.zeros((1, n_features)), every)
+    every = np.ones(found.n_features, dtype=bool)
+    has_scores = not lacks_scores(ensemble, np.zeros((1, found.n_features)), every)
     columns = {"categories": categories, "missing_columns": every & has_scores}
-    encoder.__dict__.update(columns, n_features_in_=n_features)
-    if names is not None:
-        encoder.feature_names_in_ = names
+    encoder.__dict__.update(columns, n_features_in_=found.n_features)
+    if found.names is not None and found.has_exact_names:
+        encoder.feature_names_in_ = found.names
     model = cls.from_ensemble(ensemble, loss, encoder, learner)
     model._importances = importances
     if base_margin:

@@ -14,7 +14,6 @@ from ..preprocessing.groups import label_codes
 from ..preprocessing.tables import number_array
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
-from .matrices import require_groups_of_queries
 from .score_conversion import as_columns
 
 QUERIES = ("qid", "eval_qid", "group", "eval_group")
@@ -50,7 +49,6 @@ def add_queries(
     loss = LOSSES.create(loss)
     name = find_name(owner, loss, given)
     target, of_sets = with_query_column(owner, name, y, given[name]), given.get(f"eval_{name}", ())
-    require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
 
     def target_of(number: int, rows: Any, labels: Any) -> Array:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from .cosine_training import CosineTraining
-
-T = TypeVar("T")
+from .cosine_training import CosineSum, CosineTraining
 
 
 class Trainings:
-    """Trainings in the order of their starts, and the matrices that they are trained and evaluated on."""
+    """Trainings in the order of their starts, their matrices, and the sums of cosines on these."""
 
     def __init__(self) -> None:
-        self._all: list[CosineTraining] = []
+        self.started: list[CosineTraining] = []
+        self.sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
         self._trained: WeakKeyDictionary[Any, CosineTraining] = WeakKeyDictionary()
         self._evaluated: WeakKeyDictionary[Any, CosineTraining] = WeakKeyDictionary()
         self._latest: CosineTraining | None = None
 
-    def __len__(self) -> int:
-        return len(self._all)
-
     def add(self, matrix: Any, training: CosineTraining) -> None:
         """Add a training that has started on a matrix."""
-        self._all.append(training)
+        self.started.append(training)
         self._trained[matrix] = self._latest = training
 
     def of_training_matrix(self, matrix: Any) -> CosineTraining | None:
@@ -44,23 +39,14 @@ class Trainings:
             raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
         if matrix not in self._evaluated:
             known = {id(training) for training in self._evaluated.values()}
-            round_done = (t for t in self._all if t.n_calls == self._latest.n_calls and id(t) not in known)
+            round_done = (t for t in self.started if t.n_calls == self._latest.n_calls and id(t) not in known)
             self._evaluated[matrix] = next(round_done, self._latest)
         return self._evaluated[matrix]
 
-    def first_that_fits(self, bind: Callable[[CosineTraining], T]) -> T:
-        """The result of a function for the first training for which it raises no ValueError, or the last error."""
-        for training in self._all[:-1]:
-            try:
-                return bind(training)
-            except ValueError:
-                continue
-        return bind(self._all[-1])
-
     def __getstate__(self) -> dict[str, Any]:
         # Matrices cannot be pickled.
-        return {"_all": self._all}
+        return {"started": self.started}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
-        self._all = state["_all"]
+        self.started = state["started"]

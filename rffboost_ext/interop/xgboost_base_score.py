@@ -10,7 +10,7 @@ import numpy as np
 from ..learners.trees.xgboost_model import count_outputs, parse_base_score
 from ..losses.links import sigmoid
 from ..utils.typing import Array
-from .links import XGBOOST, link_of
+from .links import XGBOOST
 
 CLOSE = 0.01
 """Tolerance on an initial score, in log-odds."""
@@ -77,6 +77,8 @@ def raw_of_base_score(base_score: Any, objective: str, n_scores: int) -> Array:
 def initial_score(learner: dict[str, Any]) -> Array:
     """The initial scores of a parsed model, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
-    link_of(XGBOOST, objective, "XGBoost")
+    if objective not in XGBOOST:
+        known = ", ".join(sorted(XGBOOST))
+        raise ValueError(f"objective {objective!r} of XGBoost has no link here; supported: {known}")
     margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(parse_base_score(stored))
     return np.array(np.broadcast_to(margin, count_outputs(learner)))

@@ -93,7 +93,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
 
     def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
         params = self._host_params()
-        self._check_metric(self.eval_metric, rows.y, params["objective"])
+        self._check_metric_of_objective(rows.y, params["objective"])
         self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
         given = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
         self.objective = ArrayObjective(self.loss_, self._conversion, self._class_factors)
@@ -211,23 +211,15 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         named = find_metric(metric) if isinstance(metric, str) else None
         return named is not None and (metric.startswith("ndcg") or not named.greater_is_better)
 
-    def _check_metric(self, metric: Any, y: Array, objective: str) -> None:
+    def _check_metric_of_objective(self, y: Array, objective: str) -> None:
         """Raise a ValueError for a metric of XGBoost's that would be of other targets or predictions."""
-        unsupported, allowed = self._unsupported_metrics(metric)
-        if not unsupported:
-            return
         has_link = objective == "binary:logistic" or XGBOOST[objective] == host_link(self.loss_)
         # Metrics take the scores of binary:logitraw for probabilities.
         if objective == "binary:logitraw" or not has_link:
-            reason = f"do not use its {'probabilities' if self.task == 'classification' else 'means'}"
+            predicted = "probabilities" if self.task == "classification" else "means"
+            self._check_metrics("eval_metric", self.eval_metric, f"do not use its {predicted}")
         elif self._needs_attached(y):
-            reason = "do not use the columns of y but the first"
-        else:
-            return
-        raise ValueError(
-            f"{type(self).__name__}: eval_metric must be unset{allowed} with loss {self.loss!r}: XGBoost's own "
-            f"metrics {reason}; got {metric!r}"
-        )
+            self._check_metrics("eval_metric", self.eval_metric, "do not use the columns of y but the first")
 
 
 class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):

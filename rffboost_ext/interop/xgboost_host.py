@@ -21,7 +21,7 @@ from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .host import Host, HostModel
-from .links import XGBOOST, link_of
+from .links import XGBOOST
 from .prepared_losses import has_score_for_each_class
 from .xgboost_base_score import base_score_of, initial_score
 
@@ -108,7 +108,7 @@ class XGBoostHost(Host):
         terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
         ensemble, objective = Ensemble(start, terms, np.ones((len(terms), 2))), learner["objective"]["name"]
         require_equal(ensemble, booster, linear)
-        link = link_of(XGBOOST, objective, self.name)
+        link = XGBOOST[objective]
         if objective == "binary:logistic" and ensemble.n_outputs > 1:
             # One log-odds for each label.
             link = LogitLink()

@@ -11,7 +11,6 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import LambdaRank
 from rffboost_ext.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
@@ -160,18 +159,6 @@ def test_queries_that_do_not_suit_the_rows_are_named(options, words):
 def test_queries_are_for_losses_of_groups(made):
     with pytest.raises(ValueError, match="qid is for losses of groups of rows, such as 'lambdarank', got loss"):
         made().fit(X, RELEVANCE, qid=QUERY)
-
-
-def test_groups_of_a_loss_are_the_queries_of_the_host():
-    class OfRelevance(LambdaRank):
-        def groups(self, y):
-            return y[:, 0]
-
-    words = r"loss OfRelevance\(\): groups must be the last column of y"
-    with pytest.raises(ValueError, match=words):
-        rxgb.XGBRegressor(loss=OfRelevance()).fit(X, RELEVANCE, qid=QUERY)
-    with pytest.raises(ValueError, match=words):
-        rlgb.intercept(OfRelevance(), lgb.Dataset(X, RELEVANCE, group=SIZES))
 
 
 def test_searches_hand_on_queries_and_offsets():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
@@ -13,29 +14,24 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import STEPS, Observations, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree, boost
+from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
 from ..cases import ternary
-from .interop_cases import BINARY, CLASSES, SIGNAL, X
+from .interop_cases import BINARY, CLASSES, LIGHTGBM, SIGNAL, XGBOOST, X, hosts
 from .target_cases import TARGET_CASES, CumulativeLogit, WeightedSquare
 
-lgb = pytest.importorskip("lightgbm")
-from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
-
 N, ROUNDS = 60, 3
-OWN = {
-    "xgboost": {"max_depth": 3, "n_jobs": 1, "n_estimators": ROUNDS, "learning_rate": 0.1},
-    "lightgbm": {"num_leaves": 7, "min_child_samples": 5, "n_jobs": 1, "n_estimators": ROUNDS, "verbose": -1},
+FEW = {
+    "xgboost": {"n_estimators": ROUNDS, "learning_rate": 0.1},
+    "lightgbm": {"n_estimators": ROUNDS, "min_child_samples": 5},
 }
-MODULES = {"xgboost": (rxgb, "XGB"), "lightgbm": (rlgb, "LGBM")}
-hosts = pytest.mark.parametrize("host", OWN)
+NATIVE = {"xgboost": {"eta": 0.1}, "lightgbm": {"min_child_samples": 5}}
 targets = pytest.mark.parametrize("case", TARGET_CASES, ids=str)
 
 
 def made(host, loss, **params):
-    module, prefix = MODULES[host]
-    kind = "Classifier" if loss.task == "classification" else "Regressor"
-    return getattr(module, prefix + kind)(loss=loss, **OWN[host] | params)
+    return host.estimator(loss, **FEW[host.name] | params)
 
 
 def rows_of(case, n=N):
@@ -43,12 +39,6 @@ def rows_of(case, n=N):
     rng = np.random.default_rng(0)
     y = case.targets(rng, n)
     return rng.normal(size=(n, 3)), y, y[:, 0] if y.shape[1] == 1 else y, np.ones(n)
-
-
-def scores(model, X):
-    """Raw scores, (n, C)."""
-    score = {"output_margin": True} if hasattr(model, "get_booster") else {"raw_score": True}
-    return np.asarray(model.predict(X, **score), dtype=float).reshape(len(X), -1)
 
 
 def mean_loss(loss, y, raw):
@@ -60,50 +50,27 @@ def mean_loss(loss, y, raw):
 @targets
 def test_xgboost_grows_the_trees_of_our_own_loop(case):
     X, y, given, _ = rows_of(case)
-    model = made("xgboost", case.make(), tree_method="hist", max_bin=256).fit(X, given)
+    model = made(XGBOOST, case.make(), tree_method="hist", max_bin=256).fit(X, given)
     step = Shrunk(STEPS.create("unit"), 0.1)
     own = boost(X, y, loss=case.make(), learner=Tree(3), step=step, n_estimators=ROUNDS)
-    np.testing.assert_allclose(scores(model, X), own.raw(X), rtol=1e-4, atol=1e-4)
-
-
-def native_xgboost(case, X, y, weight):
-    matrix = xgb.DMatrix(X, weight=weight)
-    rxgb.attach(matrix, y=y)
-    params = {"max_depth": 3, "eta": 0.1, "nthread": 1} | rxgb.intercept(case.make(), matrix)
-    history, parts = {}, {"obj": rxgb.objective(case.make()), "custom_metric": rxgb.metric(case.make())}
-    watch = {"evals": [(matrix, "t")], "evals_result": history, "verbose_eval": False}
-    booster = xgb.train(params, matrix, ROUNDS, **parts, **watch)
-    return rxgb.bind(booster, case.make()), next(iter(history["t"].values()))
-
-
-def native_lightgbm(case, X, y, weight):
-    data, history = lgb.Dataset(X, weight=weight), {}
-    rlgb.attach(data, y=y)
-    baseline = rlgb.intercept(case.make(), data)
-    params = {"num_leaves": 7, "min_child_samples": 5, "num_threads": 1, "verbose": -1, "metric": "None"}
-    params |= {"objective": rlgb.objective(case.make()), "num_class": len(baseline)}
-    watch = {"valid_sets": [data], "callbacks": [lgb.record_evaluation(history)]}
-    booster = lgb.train(params, data, ROUNDS, feval=rlgb.metric(case.make()), **watch)
-    return rlgb.bind(booster, case.make(), baseline), next(iter(history["training"].values()))
-
-
-NATIVE = {"xgboost": native_xgboost, "lightgbm": native_lightgbm}
+    np.testing.assert_allclose(XGBOOST.scores(model, X), own.raw(X), rtol=1e-4, atol=1e-4)
 
 
 @hosts
 @targets
 def test_estimators_and_native_loops_agree(host, case):
     X, y, given, weight = rows_of(case)
-    model = made(host, case.make()).fit(X, given, eval_set=[(X, given)])
-    bound, history = NATIVE[host](case, X, y, weight)
-    np.testing.assert_allclose(bound.raw_scores(X), scores(model, X), rtol=1e-4, atol=1e-4)
-    shown = model.evals_result() if host == "xgboost" else model.evals_result_
-    ((_, values),) = next(iter(shown.values())).items()
-    wanted = mean_loss(model.loss_, y, scores(model, X))
+    model = made(host, case.make()).fit(X, given, **host.watch(X, given))
+    matrix = host.matrix(X, weight=weight)
+    host.ours.attach(matrix, y=y)
+    bound, history = host.bound(matrix, case.make(), ROUNDS, **NATIVE[host.name])
+    np.testing.assert_allclose(bound.raw_scores(X), host.scores(model, X), rtol=1e-4, atol=1e-4)
+    (values,) = host.curve(model).values()
+    wanted = mean_loss(model.loss_, y, host.scores(model, X))
     # XGBoost prints six decimals.
     np.testing.assert_allclose([values[-1], history[-1]], wanted, rtol=1e-4, atol=1e-6)
     assert wanted < values[0]
-    response = np.asarray(model.loss_.link.inverse(scores(model, X)))
+    response = np.asarray(model.loss_.link.inverse(host.scores(model, X)))
     if case.make().task == "classification":
         np.testing.assert_allclose(model.predict_proba(X), response)
         np.testing.assert_array_equal(model.predict(X), response.argmax(axis=1))
@@ -120,36 +87,32 @@ def test_estimators_are_stored_searched_and_continued(host, case, tmp_path):
     X, y, given, _ = rows_of(case)
     model = made(host, case.make()).fit(X, given)
     for again in (pickle.loads(pickle.dumps(model)), clone(model).fit(X, given)):
-        np.testing.assert_array_equal(scores(again, X), scores(model, X))
-    if host == "xgboost":
+        np.testing.assert_array_equal(host.scores(again, X), host.scores(model, X))
+    if host is XGBOOST:
         model.save_model(tmp_path / "m.json")
         loaded = type(model)(loss=case.make())
         loaded.load_model(tmp_path / "m.json")
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     longer = clone(model).set_params(n_estimators=2 * ROUNDS).fit(X, given)
-    twice = clone(model).fit(X, given, **{"xgb_model" if host == "xgboost" else "init_model": model})
-    np.testing.assert_allclose(scores(twice, X), scores(longer, X), rtol=1e-5, atol=1e-5)
+    twice = clone(model).fit(X, given, **{host.continued: model})
+    np.testing.assert_allclose(host.scores(twice, X), host.scores(longer, X), rtol=1e-5, atol=1e-5)
     own = RFFBoostClassifier if model.task == "classification" else RFFBoostRegressor
     own = own(case.make(), "tree", n_estimators=1, early_stopping=False, learning_rate=1e-9)
-    np.testing.assert_allclose(own.fit(X, given, init_model=model).raw_scores(X), scores(model, X), atol=1e-5)
+    np.testing.assert_allclose(own.fit(X, given, init_model=model).raw_scores(X), host.scores(model, X), atol=1e-5)
     search = GridSearchCV(clone(model), {"n_estimators": [1, 3]}, cv=2, error_score="raise").fit(X, given)
     assert np.isfinite(search.best_score_)
     if model.task == "regression":
-        assert model.score(X, given) == pytest.approx(-mean_loss(model.loss_, y, scores(model, X)), rel=1e-5)
+        assert model.score(X, given) == pytest.approx(-mean_loss(model.loss_, y, host.scores(model, X)), rel=1e-5)
 
 
-def fold_curves(loss, X, y, folds):
-    """The loss on held-out rows after each round, one XGBoost training for each fold."""
-    for rows, held in folds:
-        matrices = []
-        for part in (rows, held):
-            matrices.append(xgb.DMatrix(X[part]))
-            rxgb.attach(matrices[-1], y=y[part])
-        params = {"nthread": 1} | {"base_score": 0.0, "disable_default_eval_metric": True}
-        history, parts = {}, {"obj": rxgb.objective(loss), "custom_metric": rxgb.metric(loss)}
-        watch = {"evals": [(matrices[1], "t")], "evals_result": history, "verbose_eval": False}
-        xgb.train(params, matrices[0], ROUNDS, **parts, **watch)
-        yield next(iter(history["t"].values()))
+def fold_curve(loss, X, y, parts):
+    """The loss on held-out rows after each round of a training of XGBoost."""
+    matrices = [xgb.DMatrix(X[part]) for part in parts]
+    for matrix, part in zip(matrices, parts, strict=True):
+        rxgb.attach(matrix, y=y[part])
+    objective, metric = rxgb.objective(loss), rxgb.metric(loss)
+    own = {"base_score": 0.0, "max_depth": 6}
+    return XGBOOST.train(matrices[0], objective, ROUNDS, metric, matrices[1:], **own)[1][1]
 
 
 @pytest.mark.filterwarnings("ignore:training starts from")
@@ -160,10 +123,12 @@ def test_slices_keep_the_columns_of_their_rows():
     folds = [(order[30:], order[:30]), (order[:60], order[60:])]
     whole = xgb.DMatrix(X)
     rxgb.attach(whole, y=y)
-    params = {"nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
+    params = XGBOOST.native | {"base_score": 0.0, "max_depth": 6}
     parts = {"obj": rxgb.objective(loss), "custom_metric": rxgb.metric(loss)}
     found = xgb.cv(params, whole, ROUNDS, folds=folds, **parts)["test-WeightedSquare-mean"]
-    np.testing.assert_allclose(found, np.mean(list(fold_curves(loss, X, y, folds)), axis=0), rtol=1e-6)
+    np.testing.assert_allclose(
+        found, np.mean([fold_curve(loss, X, y, parts) for parts in folds], axis=0), rtol=1e-6
+    )
     data = lgb.Dataset(X, free_raw_data=False)
     rlgb.attach(data, y=y)
     np.testing.assert_array_equal(data.subset([5, 2]).get_label(), y[[2, 5]])
@@ -192,41 +157,35 @@ def test_users_metrics_see_all_columns_and_the_response(host):
 
     def metric(y, prediction):
         seen.append((y.shape, prediction.shape))
-        return 0.0 if host == "xgboost" else ("mine", 0.0, False)
+        return 0.0 if host is XGBOOST else ("mine", 0.0, False)
 
     rows = rng.normal(size=(N, 3))
     for loss, y in ((WeightedSquare(), np.ones((N, 2))), (CumulativeLogit(), ternary(rng, N)[:, 0])):
         y = np.column_stack([rng.normal(size=N), y[:, 1]]) if y.ndim == 2 else y
-        model, own = made(host, loss), {"eval_set": [(rows, y)]}
-        model, own = (
-            (model.set_params(eval_metric=metric), own)
-            if host == "xgboost"
-            else (model, own | {"eval_metric": metric})
-        )
-        model.fit(rows, y, **own)
+        in_model, in_fit = ({"eval_metric": metric}, {})[:: 1 if host is XGBOOST else -1]
+        made(host, loss, **in_model).fit(rows, y, **host.watch(rows, y), **in_fit)
     assert set(seen) == {((N, 2), (N,)), ((N,), (N, 3))}
 
 
 WEIGHTED = [
-    ("xgboost", {"scale_pos_weight": 3.0}),
-    ("xgboost", {"scale_pos_weight": 0.1, "booster": "dart"}),
-    ("xgboost", {"base_score": 0.2}),
-    ("xgboost", {"base_score": 0.2, "scale_pos_weight": 5.0}),
-    ("lightgbm", {"scale_pos_weight": 3.0}),
-    ("lightgbm", {"is_unbalance": True}),
-    ("lightgbm", {"is_unbalance": False, "scale_pos_weight": 1}),
-    ("lightgbm", {"boost_from_average": False}),
-    ("lightgbm", {"class_weight": "balanced"}),
-    ("lightgbm", {"class_weight": {0: 2.0, 1: 5.0}, "scale_pos_weight": 2.0}),
+    (XGBOOST, {"scale_pos_weight": 3.0}),
+    (XGBOOST, {"scale_pos_weight": 0.1, "booster": "dart"}),
+    (XGBOOST, {"base_score": 0.2}),
+    (XGBOOST, {"base_score": 0.2, "scale_pos_weight": 5.0}),
+    (LIGHTGBM, {"scale_pos_weight": 3.0}),
+    (LIGHTGBM, {"is_unbalance": True}),
+    (LIGHTGBM, {"is_unbalance": False, "scale_pos_weight": 1}),
+    (LIGHTGBM, {"boost_from_average": False}),
+    (LIGHTGBM, {"class_weight": "balanced"}),
+    (LIGHTGBM, {"class_weight": {0: 2.0, 1: 5.0}, "scale_pos_weight": 2.0}),
 ]
 
 
 @pytest.mark.parametrize(("host", "params"), WEIGHTED, ids=str)
 def test_weights_of_classes_and_starts_are_those_of_the_hosts(host, params):
     rare, weight = (SIGNAL > 1.2).astype(int), np.random.default_rng(0).uniform(0.5, 2.0, 400)
-    given = OWN[host] | {"n_estimators": 30} | params
-    own = {"xgboost": xgb.XGBClassifier, "lightgbm": lgb.LGBMClassifier}[host](**given)
-    ours = {"xgboost": rxgb.XGBClassifier, "lightgbm": rlgb.LGBMClassifier}[host](**given)
+    given = {"n_estimators": 30} | params
+    own, ours = host.theirs("Classifier", **given), host.classifier(**given)
     wanted, found = (model.fit(X, rare, sample_weight=weight).predict_proba(X) for model in (own, ours))
     np.testing.assert_allclose(found, wanted, atol=1e-4)
     assert {name: ours.get_params()[name] for name in params} == params
@@ -234,21 +193,20 @@ def test_weights_of_classes_and_starts_are_those_of_the_hosts(host, params):
 
 @pytest.mark.parametrize("y", [SIGNAL, CLASSES], ids=["regression", "classes"])
 def test_a_base_score_is_where_xgboost_starts(y):
-    kind = "Regressor" if y is SIGNAL else "Classifier"
-    given = OWN["xgboost"] | {"base_score": 0.7}
-    own, ours = (getattr(module, f"XGB{kind}")(**given).fit(X, y) for module in (xgb, rxgb))
-    np.testing.assert_allclose(scores(ours, X), scores(own, X), atol=1e-5)
+    own = XGBOOST.theirs("Regressor" if y is SIGNAL else "Classifier", base_score=0.7).fit(X, y)
+    ours = XGBOOST.estimator("squared_error" if y is SIGNAL else "log_loss", base_score=0.7).fit(X, y)
+    np.testing.assert_allclose(XGBOOST.scores(ours, X), XGBOOST.scores(own, X), atol=1e-5)
 
 
 Y = np.column_stack([BINARY, SIGNAL > 0.0, X[:, 2] > 0.5]).astype(int)
 
 
 def test_several_labels_of_a_row_are_models_of_each_in_lightgbm():
-    model = rlgb.LGBMClassifier(**OWN["lightgbm"])
+    model = rlgb.LGBMClassifier(**LIGHTGBM.params)
     rows = {"eval_set": [(X, Y), (X[:100], Y[:100])], "sample_weight": np.linspace(0.5, 2.0, 400)}
     model.fit(X, Y, **rows)
     each = [
-        lgb.LGBMClassifier(**OWN["lightgbm"]).fit(X, y, sample_weight=rows["sample_weight"]).predict_proba(X)[:, 1]
+        lgb.LGBMClassifier(**LIGHTGBM.params).fit(X, y, sample_weight=rows["sample_weight"]).predict_proba(X)[:, 1]
         for y in Y.T
     ]
     probability = model.predict_proba(X)
@@ -261,7 +219,7 @@ def test_several_labels_of_a_row_are_models_of_each_in_lightgbm():
 
 
 def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
-    own, ours = (module.XGBClassifier(**OWN["xgboost"]).fit(X, Y) for module in (xgb, rxgb))
+    own, ours = (module.XGBClassifier(**XGBOOST.params).fit(X, Y) for module in (xgb, rxgb))
     np.testing.assert_allclose(ours.predict_proba(X), own.predict_proba(X), atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), own.predict(X))
     matrix = xgb.DMatrix(X, Y)
