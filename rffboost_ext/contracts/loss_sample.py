@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class LossSample:
     scale: Array
     n_classes: int | None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The loss, for messages."""
         return f"loss {self.loss!r}"

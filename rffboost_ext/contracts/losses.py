@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -19,6 +20,8 @@ from .loss_sample import ADVICE, LossSample, samples_of_fit
 
 # Gradients and hessians below which penalties, for hessians of about 1, leave nothing to learn.
 SMALL = 1e-3
+PASSED: WeakKeyDictionary[type[Loss], set[tuple[str, bool]]] = WeakKeyDictionary()
+"""The classes of losses that have passed in a fit: their parameters, and whether there was an offset."""
 # Differences are over this share of a Newton step.
 STEP = 1e-5
 # Derivatives of a loss of coupled rows that are checked.
@@ -289,11 +292,14 @@ def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int
     if not is_foreign(loss):
         return
     near, spread = samples_of_fit(loss, rows, baseline, n_classes)
-    for law in LAWS_OF_FIT:
-        law(near)
-    rows_stand_alone(spread)
-    if rows.offset is not None:
-        translation(near)
+    passed, given = PASSED.setdefault(type(loss), set()), (full_repr(loss), rows.offset is not None)
+    if given not in passed:
+        for law in LAWS_OF_FIT:
+            law(near)
+        rows_stand_alone(spread)
+        if rows.offset is not None:
+            translation(near)
+        passed.add(given)
     warn_if_small(near)
 
 
