@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import LEARNERS, Observations, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.estimators.composition import compose
 
 
@@ -32,7 +32,7 @@ def test_a_further_learner_has_a_step_of_its_own(learner):
 
 
 def test_parts_are_checked_for_the_number_of_outputs():
-    y, weight = (np.arange(6) % 3.0)[:, None], np.ones(6)
+    rows = Observations((np.arange(6) % 3.0)[:, None], np.ones(6))
     parts = compose(RFFBoostClassifier(learner="rff_1"))
     with pytest.raises(ValueError, match="the loss has 3 outputs and the learner fits one"):
-        parts.prepared(y, weight, 3)
+        parts.prepared(rows, 3)
