@@ -64,16 +64,6 @@ def test_an_empty_text_is_missing_to_encoders(name: str, gap: Any) -> None:
     assert "'' in city" in describe_onnx(file).missing_text
 
 
-@pytest.mark.parametrize("name", ["ignore", "ordinal"])
-def test_a_category_may_be_the_text_that_skl2onnx_writes(name: str) -> None:
-    X = table(None, ("Bern", "None"))
-    model = fitted(ENCODERS[name], X)
-    file = to_onnx(model, X)
-    assert predictions(file, X, "") == pytest.approx(model.predict(X), abs=1e-5)
-    assert OnnxPredictor(file).predict(X) == pytest.approx(model.predict(X), abs=1e-5)
-    verify_onnx(model, file, X, raise_on_mismatch=True)
-
-
 def test_a_category_may_be_the_empty_text() -> None:
     X = table(None, ("", "Oslo"))
     model = fitted(ENCODERS["ignore"], X)

@@ -131,12 +131,6 @@ def test_codes_are_exact_in_float64(step: Any) -> None:
     verify_onnx(pipeline, to_onnx(pipeline, data, dtype="float64"), data, raise_on_mismatch=True)
 
 
-def test_an_imputer_has_no_float64() -> None:
-    pipeline = make_pipeline(SimpleImputer(), booster()).fit(X, Y)
-    with pytest.raises(ValueError, match=r"Imputer .*computes in float32; export with dtype='float32'"):
-        to_onnx(pipeline, dtype="float64")
-
-
 def test_steps_whose_graph_is_not_valid() -> None:
     pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(2), StandardScaler(), booster()).fit(NEAR, Y)
     with pytest.raises(

@@ -12,7 +12,6 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
@@ -95,15 +94,6 @@ SPARSE: dict[str, Any] = {
         ColumnTransformer([("code", OneHotEncoder(), [0]), ("range", MinMaxScaler(), [1])], sparse_threshold=1.0)
     ],
 }
-
-
-@pytest.mark.parametrize("in_table", [False, True])
-def test_indicators_of_bins_are_exported(in_table: bool) -> None:
-    bins: Any = KBinsDiscretizer(4, strategy="uniform")
-    pipeline = boosted(ColumnTransformer([("bins", bins, [0, 2])]) if in_table else bins).fit(COUNTS, Y)
-    assert sp.issparse(pipeline[:-1].transform(COUNTS))
-    assert largest_error(pipeline, "float32", COUNTS) < 1e-5
-    verify_onnx(pipeline, to_onnx(pipeline), COUNTS, raise_on_mismatch=True)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
