@@ -142,7 +142,7 @@ class FitRecorder:
 
 
 class CallbackForwarder:
-    """Calls the callbacks of a model with what the loop does not know.
+    """Calls the callbacks of a model with what the loop does not know, and keeps the latest scores.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class CallbackForwarder:
     """
 
     def __init__(self, state: FitState, n_estimators: int, model: ModelLabel) -> None:
-        self.callbacks, self.history, self.stopped = state.callbacks, state.history, False
+        self.callbacks, self.history, self.stopped, self.raw = state.callbacks, state.history, False, state.raw
         self.known: dict[str, Any] = {"n_estimators": n_estimators, "model": model}
         if self.history is not None:
             self.known["evaluations"] = self.history.curves
@@ -163,6 +163,7 @@ class CallbackForwarder:
     def __call__(self, progress: Progress) -> bool:
         if self.history is not None:
             self.history.add(progress)
+        self.raw = progress.raw
         progress = replace(progress, **self.known)
         self.stopped = any([stops_training(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
         return self.stopped

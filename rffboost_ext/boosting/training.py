@@ -15,7 +15,7 @@ from ..preprocessing.feature_expansion import fit_scaling
 from ..terms import ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, ModelLabel, ScoreRecorder
+from .callbacks import Callback, ModelLabel
 from .early_stopping.mean_loss import MeanLoss, least_error
 from .early_stopping.monitor import EarlyStopping
 from .evaluation import Evaluation
@@ -178,10 +178,10 @@ class Trainer:
         if chances is not None:
             index = done // ROUNDS_PER_SAMPLE
             target, data = min(target, (index + 1) * ROUNDS_PER_SAMPLE), self._sample(data, chances, index)
-        forwarder, scores = CallbackForwarder(state, n_estimators, self.label), ScoreRecorder(state.raw)
+        forwarder = CallbackForwarder(state, n_estimators, self.label)
+        callbacks: list[Callback] = [forwarder]
         if every is not None:
-            target = min(target, (done // every + 1) * every)
-        callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.inspect, forwarder, scores]
+            target, callbacks = min(target, (done // every + 1) * every), [self.recorder.inspect, forwarder]
         feature_map = FeatureMap(self.expansion, self.clipping, *scaling)
         design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
         terms = () if replay is None else replay.terms
@@ -191,4 +191,4 @@ class Trainer:
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.
         sample_ends = chances is not None and len(state.ensemble) % ROUNDS_PER_SAMPLE == 0
-        state.raw = None if sample_ends else scores.raw
+        state.raw = None if sample_ends else forwarder.raw

@@ -196,7 +196,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             self.encoder_ = FeatureEncoder(type(self).__name__, self.categorical_features, self.missing)
             categories = None if init is None else init.categories
             X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
-            self._forget(("n_features_in_", "feature_names_in_"))
+            self.__dict__.pop("feature_names_in_", None)
             self.__dict__.update(self.encoder_.columns)
         group = None if groups is None else encode_groups(type(self).__name__, groups, *given)
         return Dataset(X, *targets.fit_transform(y, weight), group)
@@ -245,9 +245,11 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         split_seed, seed = recorder.seeds(self._seeds())
         start = replace(start, seed=seed, raw=start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
-        scores = ScoreRecorder(start.raw)
         callbacks = [one for one in given if not isinstance(one, Checkpoint)]
-        callbacks += [ProgressPrinter(self.verbose)] * bool(self.verbose) + [scores] * keeps_state
+        if self.verbose:
+            callbacks.append(ProgressPrinter(self.verbose))
+        if keeps_state:
+            callbacks.append(scores := ScoreRecorder(start.raw))
         with ExitStack() as stack:
             n_jobs = stack.enter_context(use_threads(self.n_jobs))
             if self.verbose:
@@ -255,7 +257,8 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
                 stack.enter_context(announce_compilation())
             for callback in given:
-                stack.callback(getattr(callback, "close", tuple))
+                if hasattr(callback, "close"):
+                    stack.callback(callback.close)
             trainer = Trainer(
                 parts.loss,
                 plan.members[0],
@@ -274,7 +277,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if keeps_state:
             raw = None if result.interrupt else scores.raw
             self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(rows))
-        self._forget(["uses_base_margin_"])
+        self.__dict__.pop("uses_base_margin_", None)
         if rows.offset is not None:
             self.uses_base_margin_ = True
         self._importances = defer_importances(rows, seed, parts.loss)
@@ -282,7 +285,8 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
     def _store(self, result: Result, plan: Plan) -> None:
         """Set the attributes of a result, and remove those of an earlier fit."""
-        self._forget([*OF_EVALUATION, *OF_EARLY_STOPPING])
+        for name in (*OF_EVALUATION, *OF_EARLY_STOPPING):
+            self.__dict__.pop(name, None)
         self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
         if result.scores is not None:
             self.validation_scores_ = result.scores

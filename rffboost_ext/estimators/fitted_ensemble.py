@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -78,7 +78,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         copied.ensemble_, copied._importances = ensemble, importances
         copied.encoder_ = encoder or self.encoder_
         copied._start = self._start.without_state()
-        copied._forget(("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING))
+        for name in ("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING):
+            copied.__dict__.pop(name, None)
         return copied
 
     def average_fitted(self: E, models: Sequence[E]) -> None:
@@ -288,8 +289,3 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         if isinstance(self._importances, DeferredImportances):
             self._importances = self._importances.of(self.ensemble_)
         return self._importances
-
-    def _forget(self, names: Iterable[str]) -> None:
-        """Remove attributes of an earlier fit."""
-        for name in names:
-            self.__dict__.pop(name, None)

@@ -126,7 +126,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
 
 def policy_of(learner: Learner) -> LearnerPolicy:
     """The policy of the closest class of a learner in the table."""
-    return next(LEARNER_POLICIES[cls] for cls in type(learner).__mro__ if cls in LEARNER_POLICIES)
+    return next(filter(None, map(LEARNER_POLICIES.get, type(learner).__mro__)))
 
 
 def alternatives(learner: Learner) -> tuple[Learner, ...]:
