@@ -148,7 +148,6 @@ SOURCES: dict[str, Source] = {
     **{stem: from_csv("binary", stem) for stem in SMALL},
     "bankmarketing": from_csv("binary", "bankmarketing_raw"),
     "adult": from_csv("binary", "adult_raw", 8_000, drop=("split",)),
-    "adult_full": from_csv("binary", "adult_raw", drop=("split",)),
     **{stem: from_csv("binary", stem, 4_000) for stem in ("mnist17", "mnist49", "mnist56")},
     "electricity": from_csv("binary", "electricity", 12_000),
     "magic": from_csv("binary", "magic", 12_000),

@@ -1,11 +1,11 @@
-"""Keep the rows of ``rffboost reproduce`` in ``benchmarks/results``, and say there what they come to.
+"""Collect the records of ``rffboost reproduce`` in ``benchmarks/results``, with tables.
 
     python -m benchmarks.reproduced FOLDER [FOLDER ...]
 
-Each folder is the --out of runs that have come to a page at least once; they may go on. Their rows join those that
-are kept already; of two of the same data set, system, split and position the new one counts. RESULTS/TARGET.csv
-has a row per measured value, runs.csv the command and the environment of each run, README.md the tables beside the
-published values.
+Each folder is the --out of runs that have written a page; they may continue. Their rows join the earlier ones: of
+two rows of the same data set, system, split and position the new one counts. RESULTS/TARGET.csv has a row per
+measured value, runs.csv the command and the environment of each run, README.md the tables beside the published
+values.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def report(rows: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> str:
 
 
 def section(name: str, frame: Any, runs: pd.DataFrame) -> str:
-    """What the rows of a target come to."""
+    """The tables of a target, and the commands of its rows."""
     target = TARGETS[name]
     mine = runs[runs["target"] == name]
     commands = [f"- `{command}`" for command in mine["command"]]

@@ -130,7 +130,7 @@ def published_grid(X: Array) -> Grid:
 def rffboost_grid(X: Array) -> Grid:
     """The defaults or more models, and columns of codes as numbers or categories, if there are any.
 
-    The data files do not say what a column of few whole numbers stands for.
+    The data files do not say whether a column of few whole numbers holds categories.
     """
     grid: dict[str, list[Any]] = {"quality": ["auto", "high"]}
     codes = code_columns(X)

@@ -36,16 +36,12 @@ def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> Non
         owners[real] = option
 
 
-def check_folder(option: str, folder: Path) -> None:
-    """Raise a ValueError, which names the option, unless a folder exists or can be created."""
-    existing = folder.absolute()
-    while not existing.exists() and not existing.is_symlink():
-        existing = existing.parent
-    if not existing.is_dir():
-        what = "" if existing == folder.absolute() else f", so that {str(folder)!r} cannot be created"
-        raise ValueError(f"{option}: {str(existing)!r} is not a folder{what}")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise ValueError(f"{option}: the folder {str(existing)!r} cannot be written to")
+def create_folder(option: str, folder: Path) -> None:
+    """Create a folder, if there is none; a ValueError, which names the option, if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{option}: the folder {str(folder)!r} cannot be created: {error.strerror}") from error
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:

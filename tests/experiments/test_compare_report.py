@@ -14,7 +14,7 @@ from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, Re
 from rffboost_ext.experiments.compare.plots import accuracy_range, check_format, draw, mean_curves
 from rffboost_ext.experiments.compare.protocol import MEASURES
 from rffboost_ext.experiments.compare.report import as_json, table, table_caption
-from rffboost_ext.experiments.outputs import check_folder, check_outputs, write_files
+from rffboost_ext.experiments.outputs import check_outputs, write_files
 from rffboost_ext.experiments.records import as_csv
 
 # Accuracy by data set and system, a figure per split.
@@ -157,15 +157,3 @@ def test_outputs_that_cannot_be_written_are_named(tmp_path):
             check_outputs(paths)
     check_outputs({"--json": tmp_path / "a.json", "--csv": tmp_path / "a.csv"})
     assert not list(tmp_path.iterdir())
-
-
-def test_folders_that_cannot_be_made_are_named(tmp_path):
-    file, lost = tmp_path / "file", tmp_path / "lost"
-    file.touch()
-    lost.symlink_to(tmp_path / "absent")
-    for folder in (file, file / "deep" / "er", lost / "deep"):
-        with pytest.raises(ValueError, match=r"^--out: .*(file|lost)' is not a folder"):
-            check_folder("--out", folder)
-    for folder in (tmp_path, tmp_path / "deep" / "er"):
-        check_folder("--out", folder)
-    assert sorted(tmp_path.iterdir()) == [file, lost]

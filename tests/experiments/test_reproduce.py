@@ -268,7 +268,7 @@ def test_results_below_a_file_are_refused_before_data_are_looked_for(tmp_path, m
     )
     (tmp_path / "file").touch()
     assert cli.main(["reproduce", "ecml2020-table2", "--out", str(tmp_path / "file" / "out")]) == 2
-    assert "is not a folder, so that" in capsys.readouterr().err
+    assert "out: the folder" in capsys.readouterr().err
 
 
 def test_list_names_all_targets(capsys):

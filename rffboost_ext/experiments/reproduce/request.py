@@ -13,7 +13,7 @@ from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
 from ..datasets import check_choices
 from ..figures import as_bytes
 from ..machine import environment
-from ..outputs import check_folder, write_files
+from ..outputs import create_folder, write_files
 from ..papers_data import unavailable_datasets
 from ..records import Key, Record, Records, as_frame
 from ..study import Failure, failure_lines
@@ -59,7 +59,6 @@ class Request:
         )
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
-        check_folder("out", self.out)
         for package in NEEDED:
             if find_spec(package) is None:
                 raise ValueError(
@@ -131,6 +130,7 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
         If an option is invalid or no data set is available.
     """
     request.validate()
+    create_folder("out", request.out)
     target, scope = TARGETS[request.target], request.scope()
     skipped = unavailable_datasets(scope.datasets, scope.data_dir) if target.downloads else {}
     scope = replace(scope, datasets=tuple(name for name in scope.datasets if name not in skipped))
@@ -141,7 +141,6 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
     for name in scope.systems:
         if name in target.slow and not request.quick:
             say(f"slow: {name}: {target.slow[name]}. Use --systems to leave it out.")
-    request.out.mkdir(parents=True, exist_ok=True)
     jobs = 1 if target.serial else request.jobs
     records, failures = target.study(scope).resume(request.records(), jobs, shared_records(request, target))
     return write_page(request, target, records.values(), skipped, failures), failures
