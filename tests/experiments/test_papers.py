@@ -68,23 +68,25 @@ ROUND_BY_ROUND = [
 class RecordedSpectrum(Spectrum):
     """Draws as the usual one does, and notes what was drawn."""
 
-    def __init__(self, log):
-        self.log = log
+    def __init__(self, note):
+        self.note = note
 
     def sample(self, round, size, gamma):
-        self.log.append(SPECTRA.create("gaussian").sample(round, size, gamma))
-        return self.log[-1]
+        drawn = SPECTRA.create("gaussian").sample(round, size, gamma)
+        self.note(drawn)
+        return drawn
 
 
 class RecordedPlacement(Placement):
     """Draws landmarks as "random" does, and notes them."""
 
-    def __init__(self, log):
-        self.log = log
+    def __init__(self, note):
+        self.note = note
 
     def place(self, *args):
-        self.log.append(PLACEMENTS.create("random").place(*args))
-        return self.log[-1]
+        drawn = PLACEMENTS.create("random").place(*args)
+        self.note(drawn)
+        return drawn
 
 
 @cache
@@ -105,10 +107,10 @@ def recorded_fit(algorithm, name, seed):
     X, y, Z = dataset(name)
     draws, states = {"omegas": []}, []
     clf = algorithm.preset(random_state=seed, callbacks=[lambda p: states.append(p.round.raw[:, 0])])
-    clf.set_params(learner__spectrum=RecordedSpectrum(draws["omegas"]))
+    clf.set_params(learner__spectrum=RecordedSpectrum(draws["omegas"].append))
     if algorithm.name == "gbrff05":
         draws["landmarks"] = []
-        clf.set_params(learner__placement=RecordedPlacement(draws["landmarks"]))
+        clf.set_params(learner__placement=RecordedPlacement(draws["landmarks"].append))
     scores = clf.fit(X, y).decision_function(Z)
     assert len(states) == len(draws["omegas"]) == ROUNDS
     return scores, draws, states
@@ -182,6 +184,6 @@ def test_defaults_are_the_papers(name, rounds, components):
 def test_scale_is_one_over_d():
     X, y, _ = dataset("wdbc")
     log = []
-    clf = presets.gbrff15(200, random_state=0).set_params(learner__spectrum=RecordedSpectrum(log))
+    clf = presets.gbrff15(200, random_state=0).set_params(learner__spectrum=RecordedSpectrum(log.append))
     clf.fit(X, y)
     assert np.concatenate(log).var() == pytest.approx(2.0 / X.shape[1], rel=0.06)
