@@ -14,7 +14,7 @@ from ..core import Learner
 from ..learners import RFF1, RFFIRLS, RFFK, Mixture, RFFNewton, SymmetricTree, Tree
 from ..learners.kernel_machines.base import KernelMachine
 from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.features import MAX_ONE_HOT, numbers_of_levels
+from ..learners.trees.symmetric.features import MAX_SINGLED_OUT, numbers_of_levels
 from ..terms import ImputeAndEncode
 from ..utils.param_validation import is_auto
 
@@ -55,7 +55,7 @@ def allows_log_mixture(learner: Mixture) -> bool:
 
 def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
     """Whether no category has more than four levels, which symmetric trees order by targets of other rows."""
-    return max(numbers_of_levels(expansion).values(), default=0) <= MAX_ONE_HOT
+    return max(numbers_of_levels(expansion).values(), default=0) <= MAX_SINGLED_OUT
 
 
 @dataclass(frozen=True)

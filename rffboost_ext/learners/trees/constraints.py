@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from ...utils.param_validation import Integer, SequenceOf
 
 SIGNS = SequenceOf(Integer(-1, 1), "-1, 0 and 1, one per feature")
-GROUPS = SequenceOf(SequenceOf(Integer(0), "indices"), "groups of features, each a sequence of indices from 0")
+FEATURE_GROUPS = SequenceOf(
+    SequenceOf(Integer(0), "indices"), "groups of features, each a sequence of indices from 0"
+)
 
 
 def require_signs(owner: str, signs: Sequence[int], n_features: int) -> None:

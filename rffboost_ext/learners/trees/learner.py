@@ -15,7 +15,7 @@ from ...utils.typing import Array
 from ..registry import LEARNERS
 from .binning import bin_features, center_columns, require_single_precision
 from .column_sampling import sample_columns, seed_configuration
-from .constraints import GROUPS, SIGNS, require_groups, require_signs
+from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs
 from .gradient_scaling import gradient_units
 from .incremental_forest import GrownTree, IncrementalForest
 from .xgboost_c_api import set_column_weights, train_iteration, training_scores
@@ -86,7 +86,7 @@ class Tree(Learner):
         "colsample_bynode": POSITIVE_FRACTION,
         "max_bin": Integer(2),
         "monotone_constraints": SIGNS | OPTIONAL,
-        "interaction_constraints": GROUPS | OPTIONAL,
+        "interaction_constraints": FEATURE_GROUPS | OPTIONAL,
     }
 
     def __init__(

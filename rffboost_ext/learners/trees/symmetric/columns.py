@@ -7,8 +7,7 @@ some of the codes to the right.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,19 +18,8 @@ N_CODES = 256
 MAX_BINS = N_CODES - 1
 
 
-@dataclass(frozen=True)
-class Condition:
-    """What goes right at a split.
-
-    Parameters
-    ----------
-    threshold : float
-        The least number that goes right; infinity for a category.
-    missing_right : bool
-        Whether missing values go right.
-    levels : ndarray of shape (K,), bool, optional
-        Whether each level of a category goes right.
-    """
+class Condition(NamedTuple):
+    """What goes right at a split: numbers from `threshold` on, or some `levels` of a category, (K,), bool."""
 
     threshold: float
     missing_right: bool
@@ -159,8 +147,3 @@ def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
     middle = 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
     # Between neighbours among numbers in double precision there is no other.
     return np.where(middle > ordered[upper - 1], middle, ordered[upper])
-
-
-def level_codes(values: Array) -> Array:
-    """Codes of categories as integers, (n,), -1 for missing ones."""
-    return np.where(np.isnan(values), -1, values).astype(np.int32)

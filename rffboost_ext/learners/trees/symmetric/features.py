@@ -11,10 +11,10 @@ import numpy as np
 from ....terms import ImputeAndEncode
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array, DesignLike
-from .columns import Column, FewLevels, ManyLevels, Numbers, level_codes
+from .columns import Column, FewLevels, ManyLevels, Numbers
 
 # Up to this number of levels splits single out one of them.
-MAX_ONE_HOT = 4
+MAX_SINGLED_OUT = 4
 
 
 @dataclass(frozen=True)
@@ -75,4 +75,5 @@ def numbers_of_levels(expansion: ImputeAndEncode | None) -> dict[int, int]:
 
 def category(values: Array, n_levels: int, codes: Array) -> Column:
     """A column of category codes, (n,)."""
-    return (FewLevels if n_levels <= MAX_ONE_HOT else ManyLevels)(level_codes(values), n_levels, codes)
+    levels = np.where(np.isnan(values), -1, values).astype(np.int32)
+    return (FewLevels if n_levels <= MAX_SINGLED_OUT else ManyLevels)(levels, n_levels, codes)
