@@ -216,17 +216,6 @@ def test_scores_that_are_far_off_leave_finite_sums(fit_criterion, precision):
         assert np.isfinite(gradient).all()
 
 
-@precisions
-def test_output_is_that_of_the_point_asked_for(precision):
-    # Whatever the search tried last: the newest outputs are kept, and must not be taken for others.
-    problem = make_problem(LOSS_CASES[0], "exponential", (100, 3, 1), precision)
-    for omega, phase in ((problem.omega[0], 0.5), (problem.omega[0], 0.6), (2.0 * problem.omega[0], 0.6)):
-        problem.tiled.frequency_objective(0.5)(problem.omega[0])
-        np.testing.assert_allclose(
-            problem.tiled.output(omega, phase), problem.plain.output(omega, phase), rtol=0, atol=1e-5
-        )
-
-
 EXTREME = np.array(
     [0.0, 5e-324, 1e-300, 1e-16, 1e-8, 1.0, 36.0, 40.0, 499.9, 500.0, 500.1, 707.0, 745.0, 1e8, 1e300]
 )
@@ -241,21 +230,18 @@ def extreme_state() -> tuple[Array, Array]:
 LEAST = 4e-308
 
 
-def test_derivatives_of_the_exponential_loss():
+@pytest.mark.parametrize("name", ["exponential", "log_loss"])
+def test_derivatives_at_extreme_scores(name):
     y, raw = extreme_state()
     sign = 2.0 * y - 1.0
-    weight = np.exp(np.minimum(-sign * raw, LARGEST_EXPONENT))
-    gradient, hessian = LOSSES.create("exponential").derivatives(y, raw)
-    np.testing.assert_allclose(hessian, weight, rtol=1e-15, atol=LEAST)
-    np.testing.assert_array_equal(gradient, -sign * hessian)
-
-
-def test_derivatives_of_the_log_loss():
-    y, raw = extreme_state()
-    sign = 2.0 * y - 1.0
-    gradient, hessian = LOSSES.create("log_loss").derivatives(y, raw)
-    np.testing.assert_allclose(gradient, -sign * expit(-sign * raw), rtol=1e-15, atol=LEAST)
-    np.testing.assert_allclose(hessian, expit(raw) * expit(-raw), rtol=1e-15, atol=LEAST)
+    # The weight of each row, which the gradient is in size, and the hessian.
+    weight, curvature = {
+        "exponential": (np.exp(np.minimum(-sign * raw, LARGEST_EXPONENT)),) * 2,
+        "log_loss": (expit(-sign * raw), expit(raw) * expit(-raw)),
+    }[name]
+    gradient, hessian = LOSSES.create(name).derivatives(y, raw)
+    np.testing.assert_allclose(gradient, -sign * weight, rtol=1e-15, atol=LEAST)
+    np.testing.assert_allclose(hessian, curvature, rtol=1e-15, atol=LEAST)
     assert (hessian > 0.0).all()
 
 

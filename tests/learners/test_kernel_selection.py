@@ -65,17 +65,10 @@ def test_the_diagonal_of_an_inverse_is_found(size) -> None:
 
 def test_the_least_error_of_all_that_is_compared_is_found() -> None:
     """Here there is no second minimum, at which the search would not arrive."""
-    rng = np.random.default_rng(7)
-    Z, weight, counted = (
-        rng.normal(size=(50, 3)),
-        rng.uniform(0.5, 2.0, 50),
-        [np.ones(3), np.array([1.7, 0.3, 0.1])],
-    )
-    target, gammas, penalties = (
-        np.sin(Z[:, :1]) + rng.normal(size=(50, 2)),
-        np.geomspace(0.1, 2, 3),
-        np.geomspace(0.01, 10, 4),
-    )
+    rng, counted = np.random.default_rng(7), [np.ones(3), np.array([1.7, 0.3, 0.1])]
+    Z, weight = rng.normal(size=(50, 3)), rng.uniform(0.5, 2.0, 50)
+    target = np.sin(Z[:, :1]) + rng.normal(size=(50, 2))
+    gammas, penalties = np.geomspace(0.1, 2, 3), np.geomspace(0.01, 10, 4)
     errors = {}
     for i, unit in enumerate(counted):
         for gamma, l2 in product(gammas, penalties):

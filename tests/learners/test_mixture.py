@@ -247,13 +247,6 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     assert books[0] is not books[1]
 
 
-def test_nested_parameters_reach_the_learners() -> None:
-    model = RFFBoostRegressor().set_params(learner__trees__max_depth=2, learner__cosines__n_candidates=7)
-    assert model.learner.trees.max_depth == 2
-    assert model.learner.cosines.n_candidates == 7
-    assert RFFBoostRegressor().set_params(learner__subsample=0.5).learner.subsample == 0.5
-
-
 @pytest.mark.parametrize(
     "params",
     [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"n_alternating": -1}, {"cosines": "rff_9"}],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -12,7 +10,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from rffboost_ext import RFFIRLS, Cosines, Decay, RFFBoostRegressor, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.fourier.second_order import cosine_term
-from rffboost_ext.terms import outputs_of_each
 from rffboost_ext.utils.parallel import SINGLE_BLAS
 
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
@@ -86,17 +83,6 @@ def test_rounds_share_their_frequencies(learner, n_outputs, standardize) -> None
         np.testing.assert_allclose(scores, raw, rtol=0, atol=1e-9 * size)
 
 
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
-    rng = np.random.default_rng(7)
-    omega, center = rng.normal(size=(5, 3)), np.ones(3)
-    shared = [cosine_term(omega, rng.normal(size=(n_outputs, 10))).centered(None) for _ in range(4)]
-    moved = [replace(term, center=center) for term in shared]
-    for terms in (shared, moved, [*shared, moved[0]]):
-        expected = [term(X) for term in terms]
-        np.testing.assert_allclose(outputs_of_each(terms, X), expected, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
@@ -131,18 +117,6 @@ def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
     )
     # The features themselves are rounded to single precision, and folds may end a round apart.
     assert np.mean(np.square(single - double)) < 0.01 * np.var(y)
-
-
-def test_cosines_of_equal_frequency_are_joined() -> None:
-    rng = np.random.default_rng(3)
-    for n_outputs in (1, 2):
-        omega = np.repeat(rng.normal(size=(4, 3)), 5, axis=0)
-        term = Cosines(omega, rng.uniform(-3.0, 3.0, 20), rng.normal(size=(20, n_outputs)), center=np.ones(3))
-        for given in (term, replace(term, omega=np.asfortranarray(omega))):
-            joined = given.merged()
-            assert len(joined.omega) == 4 * n_outputs
-            np.testing.assert_allclose(joined(X), term(X), rtol=0, atol=1e-12)
-            assert joined.merged() is joined
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])

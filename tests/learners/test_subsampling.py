@@ -118,14 +118,6 @@ def test_stages_end_at_the_function_itself_with_what_is_known_of_its_curvature()
     assert rosen(found) < rosen(LBFGS(max_iter=FINAL_ITERATIONS).minimise(rosenbrock, near))
 
 
-def test_stages_of_the_same_function_go_on_where_the_first_ended():
-    start = np.full(4, -1.2)
-    found = LBFGS(max_iter=5).minimise_in_stages(rosenbrock, rosenbrock, start)
-    assert rosen(found) < rosen(LBFGS(max_iter=5).minimise(rosenbrock, start))
-    near = LBFGS(max_iter=500).minimise_in_stages(moved, rosenbrock, start)
-    np.testing.assert_allclose(near[:2], 1.0, atol=0.01)
-
-
 class Steps(Optimizer):
     """A user's own."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from operator import attrgetter
 
-import joblib
 import numpy as np
 import pytest
 
@@ -49,21 +47,6 @@ def test_ensembles_take_lists_and_integers():
     np.testing.assert_array_equal(ensemble.raw([[1, 2, 3]]), ensemble.raw(np.array([[1.0, 2.0, 3.0]])))
 
 
-def test_numpy_scalars_scale_ensembles():
-    ensemble = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, Y).ensemble_
-    np.testing.assert_allclose((np.float64(0.5) * ensemble).raw(X), 0.5 * ensemble.raw(X), rtol=1e-14)
-    assert ensemble != 0.5 * ensemble
-    with pytest.raises(ValueError, match="finite number"):
-        np.nan * ensemble
-
-
-@pytest.mark.parametrize("n_rounds", [-1, 4])
-def test_truncation_beyond_the_rounds(n_rounds):
-    ensemble = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y).ensemble_
-    with pytest.raises(ValueError, match="n_rounds must be an integer >= 0 and <= 3"):
-        ensemble.truncated(n_rounds)
-
-
 @dataclass(frozen=True)
 class Constant(Term):
     value: np.ndarray
@@ -85,16 +68,6 @@ class Returns(Learner):
 
     def fit(self, round):
         return self.result
-
-
-def test_joblib_keeps_compaction_and_bits():
-    model = RFFBoostClassifier(learner=Returns(Constant(np.array([0.1]))), n_estimators=5).fit(X, Y)
-    file = io.BytesIO()
-    joblib.dump(model, file)
-    file.seek(0)
-    loaded = joblib.load(file)
-    assert len(loaded.ensemble_.compact()) == len(model.ensemble_.compact()) == 1
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 class Writes(Learner):
@@ -221,24 +194,6 @@ def test_extreme_features_and_weights_are_named():
         RFFBoostClassifier().fit(X, Y, sample_weight=np.full(80, 1e308))
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was():
-    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, np.array(["a", "b"])[Y])
-    before = model.predict(X)
-
-    def fail(progress):
-        raise RuntimeError("stop here")
-
-    with pytest.raises(RuntimeError, match="stop here"):
-        model.set_params(callbacks=[fail]).fit(X, np.array(["u", "v"])[Y])
-    np.testing.assert_array_equal(model.predict(X), before)
-
-
-def test_warm_start_keeps_to_its_loss():
-    model = RFFBoostClassifier("log_loss", n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="loss must be that of the previous fit"):
-        model.set_params(loss="exponential", n_estimators=5).fit(X, Y)
-
-
 def test_line_search_on_a_loss_with_jumps():
     class Absolute(Loss):
         link = IdentityLink()
@@ -274,9 +229,3 @@ def test_registries_refuse_what_would_be_silent():
         LEARNERS.register(RFF1)
     with pytest.raises(ValueError, match="'auto' is reserved"):
         LEARNERS.register("auto")
-
-
-def test_centers_equal_in_value_stack():
-    one, two = (Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), np.full(3, 0.3)) for _ in range(2))
-    stacked = Cosines.stack([one, two])
-    np.testing.assert_array_equal(stacked.phase, [0.0, 0.0])
