@@ -17,7 +17,7 @@ from ..contracts.preparation import (
     count_scores,
     prepared_loss,
     require_baseline,
-    require_class_indices,
+    require_known_classes,
 )
 from ..contracts.terms import check_terms_of_fit
 from ..core import Learner, Loss, Observations, Round, Step, Term
@@ -128,7 +128,7 @@ def boost(
     rows = Observations(y, weight, base_margin)
     loss = prepared_loss(parts.loss, rows, n_classes)
     start = initial_ensemble(loss, rows, init)
-    require_class_indices(loss, rows.y, start.baseline)
+    require_known_classes(loss, rows.y, start.baseline)
     check_in_fit(loss, rows, start.baseline, n_classes)
     parts = replace(parts, loss=loss).checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)

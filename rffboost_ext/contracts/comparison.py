@@ -36,14 +36,14 @@ def describe(found: object) -> str:
     return f"{reprlib.repr(found)} of type {type(found).__name__}"
 
 
-def require(condition: bool, message: str) -> None:
+def require_that(condition: bool, message: str) -> None:
     """Raise a ContractError with a message unless a condition holds."""
     if not condition:
         raise ContractError(message)
 
 
 @contextmanager
-def named_errors(what: str, advice: str = "") -> Iterator[None]:
+def contract_errors(what: str, advice: str = "") -> Iterator[None]:
     """A context in which any error of a part becomes a ContractError that starts with `what`."""
     try:
         yield
@@ -58,10 +58,10 @@ def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = T
 
     They must be finite; or no NaN if not `finite`.
     """
-    require(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
-    require(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
-    require(found.dtype.kind in "fiu", f"{what} must hold real numbers, got {found.dtype}")
-    require(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
+    require_that(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
+    require_that(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
+    require_that(found.dtype.kind in "fiu", f"{what} must hold real numbers, got {found.dtype}")
+    require_that(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
     valid = np.isfinite(found) if finite else ~np.isnan(found)
     if not valid.all():
         kind = "finite" if finite else "a number"
@@ -71,7 +71,7 @@ def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = T
 def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, atol: float | Array = 0.0) -> None:
     """Raise a ContractError that names the entry that differs most, if two arrays differ."""
     found, wanted = np.asarray(found, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
-    require(found.shape == wanted.shape, f"{what}: got shape {found.shape}, expected {wanted.shape}")
+    require_that(found.shape == wanted.shape, f"{what}: got shape {found.shape}, expected {wanted.shape}")
     with np.errstate(invalid="ignore"):
         excess = np.abs(found - wanted) - (atol + rtol * np.abs(wanted))
     # Of two NaN the difference is NaN.
@@ -88,5 +88,5 @@ def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
     found = call()
     for name, values in arrays.items():
         same = np.array_equal(values, before[name], equal_nan=True)
-        require(same, f"{what} must not change {name} in place")
+        require_that(same, f"{what} must not change {name} in place")
     return found

@@ -9,24 +9,24 @@ import numpy as np
 
 from ..core import Loss
 from ..utils.typing import Array
-from .comparison import require
+from .comparison import require_that
 
 
 def require_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
     """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
     if not isinstance(found, tuple | list) or len(found) != 2:
-        require(False, f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
+        require_that(False, f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
     for name, values in zip(("gradient", "hessian"), found, strict=True):
         if not isinstance(values, np.ndarray) or values.shape != raw.shape:
             given = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
-            require(False, f"loss {loss!r}: {name} must have shape {raw.shape}, got {given}")
+            require_that(False, f"loss {loss!r}: {name} must have shape {raw.shape}, got {given}")
         if values.dtype.kind not in "fiu":
-            require(False, f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
+            require_that(False, f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
         if not is_finite(values):
-            require(False, f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
+            require_that(False, f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
     least = found[1].min()
     if least < 0.0:
-        require(False, f"loss {loss!r}: hessian must be positive, got {least:g} {where}")
+        require_that(False, f"loss {loss!r}: hessian must be positive, got {least:g} {where}")
 
 
 def is_finite(values: Array) -> bool:

@@ -15,7 +15,7 @@ from ..learners.design import Design
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .comparison import ContractError, describe, is_foreign, require, require_close, require_unchanged
+from .comparison import ContractError, describe, is_foreign, require_close, require_that, require_unchanged
 from .derivatives import is_finite
 from .terms import TermSample, keep_laws
 
@@ -68,7 +68,7 @@ def unchanged_fit(learner: Learner, round: Round, fit: Callable[[], Fitted]) -> 
     arrays |= {"design.X": round.design.X, "design.original": round.design.original}
     params = full_repr(learner)
     fitted: Fitted = require_unchanged(f"learner {learner!r}: fit", fit, **arrays)
-    require(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
+    require_that(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
     return fitted
 
 
@@ -123,7 +123,7 @@ def clones_are_equal(sample: LearnerSample) -> None:
     """A clone has the same parameters."""
     twin = clone(sample.learner)
     same = full_repr(twin) == full_repr(sample.learner)
-    require(same, f"{sample.name}: clone must have the same parameters, got {twin!r}")
+    require_that(same, f"{sample.name}: clone must have the same parameters, got {twin!r}")
 
 
 def fits_leave_the_round(sample: LearnerSample) -> None:
@@ -148,7 +148,7 @@ def outputs_are_bounded(sample: LearnerSample) -> None:
     """Outputs are within [-1, 1] if the learner is ``bounded``."""
     largest = float(np.abs(sample.fit(sample.round())[1]).max())
     within = not sample.learner.bounded or largest <= 1.0 + 1e-9
-    require(within, f"{sample.name}: outputs must be within [-1, 1], as it is 'bounded', got {largest:g}")
+    require_that(within, f"{sample.name}: outputs must be within [-1, 1], as it is 'bounded', got {largest:g}")
 
 
 def steps_descend(sample: LearnerSample) -> None:
@@ -159,7 +159,7 @@ def steps_descend(sample: LearnerSample) -> None:
     length = -1e-3 * np.sign(slope) / max(float(np.abs(outputs).max()), 1e-300)
     moved = round.observations.losses(round.loss, round.raw + length * outputs)
     change = round.mean(moved - round.observations.losses(round.loss, round.raw))
-    require(change < 0.0, f"{sample.name}: a step along its term must lower the loss, got {change:.3g} more")
+    require_that(change < 0.0, f"{sample.name}: a step along its term must lower the loss, got {change:.3g} more")
 
 
 def weights_select(sample: LearnerSample) -> None:
@@ -201,7 +201,9 @@ def rounds_make_progress(sample: LearnerSample) -> None:
         float(round.mean(round.observations.losses(round.loss, raw)))
         for raw in (np.tile(ensemble.baseline, (N_ROWS, 1)), ensemble.raw(rows))
     )
-    require(after < before, f"{sample.name}: five rounds must lower the loss, got {after:.6g} from {before:.6g}")
+    require_that(
+        after < before, f"{sample.name}: five rounds must lower the loss, got {after:.4g} from {before:.4g}"
+    )
     if sample.learner.refits:
         what = f"{sample.name}: terms that are refitted to their own rows must stay the same, but their outputs"
         require_close(what, fitted(ensemble).raw(rows), ensemble.raw(rows), 1e-6, 1e-6)

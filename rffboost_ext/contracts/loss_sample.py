@@ -12,7 +12,7 @@ import numpy as np
 from ..core import Loss, Observations
 from ..losses.coupling import group_codes, is_coupled, whole_groups
 from ..utils.typing import Array
-from .comparison import named_errors
+from .comparison import contract_errors
 
 # Rows of a loss of uncoupled rows that `check_loss` uses.
 MAX_ROWS = 500
@@ -56,12 +56,12 @@ class LossSample:
 
     def values(self, raw: Array, index: Any = slice(None)) -> Any:
         """Losses of some rows, at scores of these rows."""
-        with named_errors(f"{self.name}: value for {len(raw)} of {len(self.rows)} rows", ADVICE):
+        with contract_errors(f"{self.name}: value for {len(raw)} of {len(self.rows)} rows", ADVICE):
             return self.rows.take(index).losses(self.loss, raw)
 
     def derivatives(self, raw: Array, index: Any = slice(None)) -> Any:
         """Gradient and hessian of some rows, at scores of these rows."""
-        with named_errors(f"{self.name}: derivatives for {len(raw)} of {len(self.rows)} rows", ADVICE):
+        with contract_errors(f"{self.name}: derivatives for {len(raw)} of {len(self.rows)} rows", ADVICE):
             return self.rows.take(index).derivatives(self.loss, raw)
 
     def results(self, index: Any = slice(None)) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ..core.spec import full_repr
 from ..losses.coupling import group_codes, is_coupled
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .comparison import is_foreign, require, require_close, require_shape, require_unchanged
+from .comparison import is_foreign, require_close, require_shape, require_that, require_unchanged
 from .derivatives import require_derivatives
 from .loss_sample import ADVICE, LossSample, samples_of_fit
 
@@ -38,7 +38,7 @@ def shapes_and_numbers(sample: LossSample) -> None:
     require_derivatives(sample.loss, found, raw, "near the baseline")
     gradient, hessian = found
     flat = bool(gradient.any() and not hessian.any())
-    require(not flat, f"{sample.name}: hessian must be positive, got {hessian.min():g} for all rows")
+    require_that(not flat, f"{sample.name}: hessian must be positive, got {hessian.min():g} for all rows")
 
 
 def new_doubles(sample: LossSample) -> None:
@@ -48,7 +48,7 @@ def new_doubles(sample: LossSample) -> None:
     for name, values in found.items():
         require_shape(f"{sample.name}: {name}", values, values.shape, single=False)
         is_new = not any(np.shares_memory(values, given) for given in (sample.rows.y, sample.raw))
-        require(is_new or name == "value", f"{sample.name}: {name} must be a new array")
+        require_that(is_new or name == "value", f"{sample.name}: {name} must be a new array")
 
 
 def gradient_is_the_derivative(sample: LossSample) -> None:
@@ -100,7 +100,7 @@ def hessian_is_the_derivative(sample: LossSample) -> None:
     """An exact hessian is the derivative of the gradient; |gradient| <= hessian if ``bounded_ratio``."""
     gradient, hessian = sample.derivatives(sample.raw)
     excess = (np.abs(gradient) - hessian).max()
-    require(
+    require_that(
         not sample.loss.bounded_ratio or excess <= 1e-9,
         f"{sample.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
     )
@@ -128,7 +128,7 @@ def hessian_bounds_the_loss(sample: LossSample) -> None:
         slope, curvature = (sample.rows.weight[rows] @ values[rows, c] for values in (gradient, hessian))
         moved[rows, c] -= 0.25 * slope / max(curvature, 1e-300)
         change = float(sample.rows.weight @ (sample.values(moved) - before))
-        require(
+        require_that(
             change <= rounding,
             f"{sample.name}: hessian must bound the second derivative: a quarter of a Newton step of score {c} "
             f"must lower the loss, got a change of {change:.3g}",
@@ -199,7 +199,7 @@ def baseline_is_the_minimum(sample: LossSample) -> None:
             moved[:, c] += length * size
             changes.append(float(sample.rows.weight @ (sample.values(moved) - lowest)))
         slack = 1e-6 * max(map(abs, changes)) + rounding
-        require(
+        require_that(
             min(changes) >= -slack,
             f"{sample.name}: baseline must minimise the weighted loss, but another score {c} lowers it by "
             f"{-min(changes):.3g}",
@@ -212,15 +212,15 @@ def response_suits_the_task(sample: LossSample) -> None:
     response = require_unchanged(what, lambda: loss.link.inverse(raw), raw=raw)
     classes = " with a column for each class" if loss.task == "classification" else ""
     width = np.shape(response)[1] if np.ndim(response) == 2 else 0
-    require(width > bool(classes), f"{what} must have shape (n, W){classes}, got {np.shape(response)}")
+    require_that(width > bool(classes), f"{what} must have shape (n, W){classes}, got {np.shape(response)}")
     require_shape(what, response, (len(raw), width), finite=False)
     names = loss.link.names
-    require(
+    require_that(
         names is None or (isinstance(names, tuple) and len(names) == len({*names}) == width),
         f"{sample.name}: link.names must be None or have a name for each of {width} columns, got {names!r}",
     )
     if classes:
-        require(
+        require_that(
             bool((response >= 0.0).all() and (response <= 1.0).all()),
             f"{what} must hold probabilities between 0 and 1, got {response.min():g} to {response.max():g}",
         )
@@ -231,13 +231,13 @@ def response_suits_the_task(sample: LossSample) -> None:
 def require_probabilities(sample: LossSample, what: str, response: Array) -> None:
     """Probabilities of classes sum to 1, and even out at the score 0 of two classes."""
     n_classes, width = sample.n_classes, response.shape[1]
-    require(
+    require_that(
         n_classes in (None, width), f"{what} must have a column for each of {n_classes} classes of y, got {width}"
     )
     require_close(f"{what}: probabilities must sum to 1", response.sum(axis=1), np.ones(len(response)), 1e-3)
     if width == 2 and sample.raw.shape[1] == 1:
         below, even, above = sample.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]]))[:, 1]
-        require(
+        require_that(
             abs(even - 0.5) < 1e-6 and below < above,
             f"{what} must give the second class a probability of 1/2 at a score of 0, and more above, where it is "
             f"predicted; got {below:g}, {even:g} and {above:g} at -1, 0 and 1",
@@ -248,12 +248,12 @@ def copies_are_equal(sample: LossSample) -> None:
     """Preparing a prepared loss returns it, and a clone has the same values."""
     loss, wanted = sample.loss, sample.values(sample.raw)
     again = loss.prepared(sample.rows.y, sample.rows.weight, sample.n_classes)
-    require(
+    require_that(
         full_repr(again) == full_repr(loss),
         f"{sample.name}: prepared of a prepared loss must be the loss, got {again!r}",
     )
     twin = clone(loss)
-    require(
+    require_that(
         full_repr(twin) == full_repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}"
     )
     found = sample.rows.losses(twin, sample.raw)

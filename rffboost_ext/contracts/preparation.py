@@ -8,9 +8,10 @@ import numpy as np
 
 from ..core import CoupledLoss, Loss, Observations, Scales
 from ..losses.constant_scores import constant_scores
+from ..losses.target_statistics import require_class_indices
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Instance, Integer, accepts_arguments, require
 from ..utils.typing import Array
-from .comparison import ContractError, describe, is_foreign, named_errors, require_unchanged
+from .comparison import ContractError, contract_errors, describe, is_foreign, require_unchanged
 from .loss_sample import ADVICE
 from .losses import check_in_fit
 
@@ -80,7 +81,7 @@ def require_signatures(loss: Loss) -> None:
 def baseline_of(loss: Loss, rows: Observations, n_classes: int | None = None) -> Array:
     """The constant scores that minimise a prepared loss, (C,), of the number that ``n_scores`` says."""
     if is_foreign(loss):
-        with named_errors(f"loss {loss!r}: baseline", ADVICE):
+        with contract_errors(f"loss {loss!r}: baseline", ADVICE):
             baseline = watched(loss, "baseline", lambda: constant_scores(loss, rows), y=rows.y, weight=rows.weight)
     else:
         baseline = constant_scores(loss, rows)
@@ -122,16 +123,10 @@ def watched(loss: Loss, method: str, call: Any, **arrays: Array) -> Any:
     return require_unchanged(f"loss {loss!r}: {method}", call, **arrays) if is_foreign(loss) else call()
 
 
-def require_class_indices(loss: Loss, y: Array, scores: Array) -> None:
+def require_known_classes(loss: Loss, y: Array, scores: Array) -> None:
     """Raise a ValueError unless targets of classes are indices of the columns of the response at scores (C,)."""
-    if loss.task != "classification":
-        return
-    y, n_classes = y[:, :1], np.shape(loss.link.inverse(scores[None]))[1]
-    if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
-        raise ValueError(
-            f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, got values from {y.min():g} to "
-            f"{y.max():g}"
-        )
+    if loss.task == "classification":
+        require_class_indices(loss, y[:, :1], np.shape(loss.link.inverse(scores[None]))[1])
 
 
 def require_finite_target(loss: Loss, y: Array) -> None:

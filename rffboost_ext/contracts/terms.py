@@ -13,7 +13,7 @@ import numpy as np
 from ..core import Term
 from ..terms.ensemble import group_by_family
 from ..utils.typing import Array
-from .comparison import ContractError, is_foreign, named_errors, require, require_shape
+from .comparison import ContractError, contract_errors, is_foreign, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
 # Rows of a fit on which laws are checked.
@@ -62,7 +62,7 @@ class TermSample:
     def outputs(self, what: str, function: Callable[[Array], Any], X: Array) -> Array:
         """Outputs of a function for rows X, or a ContractError that says `what` unless they are finite and 2-d."""
         found = function(X)
-        require(np.ndim(found) == 2, f"{self.name}: {what} must have two dimensions, got {np.shape(found)}")
+        require_that(np.ndim(found) == 2, f"{self.name}: {what} must have two dimensions, got {np.shape(found)}")
         require_shape(f"{self.name}: {what}", found, (len(X), np.shape(found)[1]))
         return np.asarray(found, dtype=np.float64)
 
@@ -73,7 +73,7 @@ class TermSample:
         found = np.asarray(function(X), dtype=np.float64)
         size = np.abs(wanted).max(axis=0, initial=0.0) if size is None else size
         shapes = f"{found.shape}, not {wanted.shape}"
-        require(found.shape == wanted.shape, f"{self.name}: {what}, got outputs of shape {shapes}")
+        require_that(found.shape == wanted.shape, f"{self.name}: {what}, got outputs of shape {shapes}")
         wrong = np.flatnonzero(~(np.abs(found - wanted) <= self.tolerance * size).all(axis=1))
         if len(wrong):
             row = wrong[0]
@@ -83,13 +83,13 @@ class TermSample:
             )
 
 
-def rows_stand_alone(sample: TermSample) -> None:
+def outputs_stand_alone(sample: TermSample) -> None:
     """The output and the features of a row depend on that row only, in any layout; X stays as it is."""
     for what, method in (("term(X)", sample.term), ("features(X)", sample.term.features)):
         X = sample.X.copy()
         whole = sample.outputs(what, method, X)
         same = np.array_equal(X, sample.X, equal_nan=True)
-        require(same, f"{sample.name}: {what} must not change X in place")
+        require_that(same, f"{sample.name}: {what} must not change X in place")
         law = f"{what} of a row must not depend on other rows"
         for n_rows in (1, len(X) // 2):
             sample.require_same(law, whole[:n_rows], method, X[:n_rows].copy())
@@ -133,7 +133,7 @@ def forms_are_equal(sample: TermSample) -> None:
         sample.require_same("a pickled term must be the same", outputs, pickle.loads(pickle.dumps(stored)), X)
 
 
-LAWS = rows_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
+LAWS = outputs_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
 """The laws of a term; a fit relies on all of them."""
 
 
@@ -161,7 +161,7 @@ def check_terms_of_fit(terms: Sequence[Term], X: Array, outputs: Array | None = 
 def keep_laws(sample: TermSample) -> None:
     """Raise a ContractError that names the law if terms break one."""
     for law in LAWS:
-        with named_errors(f"{sample.name}: {law.__name__}"):
+        with contract_errors(f"{sample.name}: {law.__name__}"):
             law(sample)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.scorers import score_of_loss
-from ..contracts.preparation import require_accepted_target, require_class_indices
+from ..contracts.preparation import require_accepted_target, require_known_classes
 from ..core import Loss, Observations
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
@@ -263,7 +263,7 @@ class HostEstimator:
             found, owner = target.shape[1], type(self).__name__
             raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {found}")
         require_accepted_target(self.loss_, target)
-        require_class_indices(self.loss_, target, self.baseline_)
+        require_known_classes(self.loss_, target, self.baseline_)
         return target
 
     def _needs_attached(self, y: Array) -> bool:

@@ -11,8 +11,8 @@ from ..contracts.preparation import (
     baseline_of,
     prepare,
     prepared_loss,
-    require_class_indices,
     require_finite_target,
+    require_known_classes,
 )
 from ..core import Loss, Observations
 from ..utils.typing import Array
@@ -39,7 +39,7 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     require_columns(loss, rows.y)
     n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
     loss = prepared_loss(loss, rows, n_classes)
-    require_class_indices(loss, rows.y, raw[0])
+    require_known_classes(loss, rows.y, raw[0])
     check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
     return loss
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..boosting.loop import boost
 from ..boosting.parts import check_composition, default_step
-from ..contracts.comparison import named_errors
+from ..contracts.comparison import contract_errors
 from ..contracts.learners import LAWS, LearnerSample
 from ..core import Learner, Loss
 from ..learners.registry import LEARNERS
@@ -43,7 +43,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     >>> from rffboost_ext.testing import check_learner
     >>> check_learner("rff_newton")
     """
-    with named_errors(f"learner {type(learner).__name__}: get_params"):
+    with contract_errors(f"learner {type(learner).__name__}: get_params"):
         repr(learner)
     learner = LEARNERS.create(learner)
     loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
@@ -51,7 +51,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     for n_targets in (1, 2) if learner.multi_output and takes_several_targets(loss) else (1,):
         sample = LearnerSample(learner, loss, n_targets, boost)
         for law in LAWS:
-            with named_errors(f"{sample.name}: {law.__name__}"):
+            with contract_errors(f"{sample.name}: {law.__name__}"):
                 law(sample)
 
 

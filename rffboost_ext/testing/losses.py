@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.comparison import named_errors
+from ..contracts.comparison import contract_errors
 from ..contracts.loss_sample import MAX_ROWS, random_samples, sample_weights
 from ..contracts.losses import LAWS
 from ..contracts.preparation import baseline_of, prepared_loss, require_finite_target
@@ -49,9 +49,9 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     >>> from rffboost_ext.testing import check_loss
     >>> check_loss("huber", np.random.default_rng(0).standard_normal(50))
     """
-    with named_errors(f"loss {type(loss).__name__}: get_params"):
+    with contract_errors(f"loss {type(loss).__name__}: get_params"):
         repr(loss)
-    with named_errors(f"loss {type(loss).__name__}: validate"):
+    with contract_errors(f"loss {type(loss).__name__}: validate"):
         loss = LOSSES.create(loss)
     y = np.asarray(y, dtype=np.float64)
     if not len(y) or y.ndim > 2:
@@ -60,11 +60,11 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     require_finite_target(loss, y)
     if loss.task == "classification" and n_classes is None:
         n_classes = max(2, int(y[:, 0].max()) + 1)
-    with named_errors(f"loss {loss!r}: the preparation for y"):
+    with contract_errors(f"loss {loss!r}: the preparation for y"):
         rows = Observations(y, sample_weights(loss, y))
         prepared = prepared_loss(loss, rows, n_classes)
         baseline = baseline_of(prepared, rows, n_classes)
     for sample in random_samples(prepared, rows, baseline, n_classes):
         for law in LAWS:
-            with named_errors(f"{sample.name}: {law.__name__}"):
+            with contract_errors(f"{sample.name}: {law.__name__}"):
                 law(sample)

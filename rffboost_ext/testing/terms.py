@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.comparison import require
+from ..contracts.comparison import require_that
 from ..contracts.terms import TermSample, keep_laws
 from ..core import Term
 
@@ -44,7 +44,9 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
     >>> check_term(first, rng.standard_normal((20, 3)), second)
     """
     X = np.array(X, dtype=np.float64)
-    require(isinstance(term, Term), f"term must be a Term, got a {type(term).__name__}")
-    require(X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}")
+    require_that(isinstance(term, Term), f"term must be a Term, got a {type(term).__name__}")
+    require_that(
+        X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}"
+    )
     sample = TermSample([term, *(other for other in others if other.family == term.family)], X)
     keep_laws(sample)

@@ -3,7 +3,7 @@
 from .base import DISTRIBUTIONS, ContinuousDistribution, Distribution
 from .continuous import Beta, GammaDistribution
 from .counts import NegativeBinomial, PoissonDistribution, ZeroInflatedPoisson
-from .location_scale import Laplace, LogNormal, Normal, StudentT
+from .location_scale import LaplaceDistribution, LogNormal, Normal, StudentT
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -11,7 +11,7 @@ __all__ = [
     "ContinuousDistribution",
     "Distribution",
     "GammaDistribution",
-    "Laplace",
+    "LaplaceDistribution",
     "LogNormal",
     "NegativeBinomial",
     "Normal",

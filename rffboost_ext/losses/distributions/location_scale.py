@@ -156,7 +156,7 @@ class LogNormal(LocationScale):
 
 @LOSSES.register("laplace")
 @DISTRIBUTIONS.register("laplace")
-class Laplace(LocationScale):
+class LaplaceDistribution(LocationScale):
     r"""The Laplace distribution with median ``loc`` and mean absolute deviation ``scale``.
 
     The loss is :math:`\log(2 \sigma) + |z|`, the gradient :math:`-\mathrm{sign}(z) / \sigma` and :math:`1 - |z|`,
