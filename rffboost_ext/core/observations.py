@@ -58,4 +58,6 @@ class Observations:
         return loss.derivatives(y, raw, self.weight) if isinstance(loss, CoupledLoss) else loss.derivatives(y, raw)
 
     def _shifted(self, loss: Loss, raw: Array) -> tuple[Array, Array]:
+        if self.offset is None:
+            return self.y, raw
         return self.target(loss), raw if loss.translation_invariant else self.total(raw)

@@ -13,9 +13,8 @@ from ..boosting.metrics import resolve_metric
 from ..boosting.scorers import ScoreDecoder, ScoreFunction
 from ..core import Loss, Observations
 from ..utils.typing import Array
-from .matrices import float_weights
 from .prepared_losses import score_of_rows, weighted_in_units
-from .score_conversion import ScoreConversion, as_columns
+from .score_conversion import ScoreConversion, as_columns, float_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,10 @@ from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import decode_labels, first_labels, squeeze
 from ..utils.typing import Array
 from .array_objectives import ArrayMetric, metric_on_predictions, named_metric
-from .fit_targets import check_target_array, host_class_factors
+from .fit_targets import add_queries, check_target_array, host_class_factors
 from .host import HOSTS, Host, HostModel
 from .loss_text import loss_from_text
 from .prepared_losses import prepare_for_training
-from .queries import add_queries
 from .score_conversion import ScoreConversion, host_link, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}

@@ -1,19 +1,25 @@
-"""Targets of an estimator's fit, and weights of their classes."""
+"""Targets of an estimator's fit: checks, weights of classes, and queries as the hosts' rankers take them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array
 
 from ..core import Loss
-from ..preprocessing.tables import target_array
+from ..estimators.ranker import require_weights_of_rows
+from ..losses.registry import LOSSES
+from ..preprocessing.groups import label_codes
+from ..preprocessing.tables import number_array, target_array
 from ..preprocessing.targets import encode_targets
-from ..utils.param_validation import POSITIVE, require
+from ..utils.param_validation import POSITIVE, Integer, require
 from ..utils.typing import Array
+from .score_conversion import as_columns
 
+QUERIES = ("qid", "eval_qid", "group", "eval_group")
+"""Arguments of ``fit``: a label of each row, or the numbers of successive rows."""
 NEUTRAL, NO = {"scale_pos_weight": (1,)}, (False, "false")
 """Values without effect of parameters that weight the second of two classes."""
 
@@ -58,3 +64,108 @@ def check_target_array(owner: str, loss: Loss, y: Any) -> Array:
     if not loss.infinite:
         assert_all_finite(numbers, input_name="y")
     return numbers
+
+
+def add_queries(
+    owner: str, loss: str | Loss, X: Any, y: Any, options: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Target and arguments of a fit, with the queries as the last column of all targets.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    loss : str or Loss
+        A loss of groups, if there are queries.
+    X, y : array-like of shape (n, d), (n,) or (n, K)
+        Training data. An evaluation set of the same objects remains one.
+    options : mapping
+        Arguments of ``fit``. Those of :data:`QUERIES` are left out of the result.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If queries are given to a loss that does not couple groups, twice, not for all sets, or do not suit the
+        rows; or if there are weights of queries instead of rows.
+    """
+    given = {name: options[name] for name in QUERIES if options.get(name) is not None}
+    others = {name: value for name, value in options.items() if name not in QUERIES}
+    if not given or y is None:
+        return y, others
+    loss = LOSSES.create(loss)
+    name = find_name(owner, loss, given)
+    target, of_sets = with_query_column(owner, name, y, given[name]), given.get(f"eval_{name}", ())
+    require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
+
+    def target_of(number: int, rows: Any, labels: Any) -> Array:
+        is_training = rows is X and labels is y
+        queries = of_sets[number] if number < len(of_sets) else given[name] if is_training else None
+        if queries is None:
+            raise wrong_number_of_entries("evaluation set")
+        same = is_training and np.array_equal(queries, given[name])
+        return target if same else with_query_column(owner, f"eval_{name}", labels, queries)
+
+    def wrong_number_of_entries(sets: str) -> ValueError:
+        return ValueError(f"{owner}: eval_{name} must have an entry for each {sets}, got {len(of_sets)}")
+
+    others, n_sets = replace_eval_targets(others, target_of)
+    if len(of_sets) > n_sets:
+        raise wrong_number_of_entries(f"of {n_sets} evaluation sets")
+    return target, others
+
+
+def find_name(owner: str, loss: Loss, given: Mapping[str, Any]) -> str:
+    """Whether queries are labels or sizes, or a ValueError."""
+    if loss.rows != "groups":
+        raise ValueError(
+            f"{owner}: {next(iter(given))} is for losses of groups of rows, such as 'lambdarank', "
+            f"got loss {loss!r}"
+        )
+    name = next((name for name in ("qid", "group") if name in given), "qid")
+    if name not in given or not {*given} <= {name, f"eval_{name}"}:
+        raise ValueError(
+            f"{owner}: queries must be either qid or group, with that of evaluation sets, got "
+            f"{' and '.join(given)}"
+        )
+    return name
+
+
+def with_query_column(owner: str, name: str, y: Any, queries: Any) -> Array:
+    """A target (n,) or (n, K) with the number of the query of each row as a further column."""
+    columns = as_columns(number_array(y))
+    code = codes_of_sizes if name.endswith("group") else label_codes
+    return np.column_stack([columns, code(owner, queries, columns, name)])
+
+
+def codes_of_sizes(owner: str, sizes: Any, rows: Array, name: str) -> Array:
+    """The number of the query of each row, (n,), by the sizes of queries of successive rows."""
+    sizes = np.asarray(sizes).tolist()
+    for size in sizes:
+        require(owner, name, size, Integer(1))
+    if sum(sizes) != len(rows):
+        raise ValueError(
+            f"{owner}: {name} must hold sizes of queries that add up to {len(rows)} rows, got {sum(sizes)}"
+        )
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def replace_eval_targets(
+    options: dict[str, Any], replaced: Callable[[int, Any, Any], Any]
+) -> tuple[dict[str, Any], int]:
+    """Arguments of a host's ``fit`` with ``replaced(number, X, y)`` as the target of each evaluation set.
+
+    The second result is the number of these sets.
+    """
+    sets, y = options.get("eval_set"), options.get("eval_y")
+    if sets is not None:
+        # LightGBM takes a single pair, too.
+        pairs = [sets] if isinstance(sets, tuple) and not isinstance(sets[0], tuple) else sets
+        sets = [(rows, replaced(number, rows, label)) for number, (rows, label) in enumerate(pairs)]
+        return options | {"eval_set": sets}, len(sets)
+    if y is None:
+        return options, 0
+    if not isinstance(y, tuple):
+        return options | {"eval_y": replaced(0, options["eval_X"], y)}, 1
+    pairs = zip(options["eval_X"], y, strict=True)
+    targets = tuple(replaced(number, rows, label) for number, (rows, label) in enumerate(pairs))
+    return options | {"eval_y": targets}, len(targets)

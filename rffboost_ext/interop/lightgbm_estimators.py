@@ -19,9 +19,9 @@ from ..preprocessing.targets import decision_values, encode_labels, first_labels
 from ..utils.typing import Array
 from .array_objectives import ArrayMetric, ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
+from .fit_targets import replace_eval_targets
 from .lightgbm_host import HOST, lightgbm_booster
 from .matrices import attach, host_labels
-from .queries import replace_eval_targets
 
 WITHOUT = "objective and those of its own objectives, such as alpha"
 # LightGBM's aliases of parameters.

@@ -11,7 +11,7 @@ from ..core import Loss, Observations
 from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .host import Host, host_of
-from .score_conversion import as_columns
+from .score_conversion import as_columns, float_weights
 
 NO_MATRIX = (
     "the objective and metric are for train(), which passes a matrix; for the scikit-learn interface use "
@@ -125,8 +125,3 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
             f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
             f"{len(found)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
         )
-
-
-def float_weights(weight: Array | None, n_samples: int) -> Array:
-    """Sample weights in float64, 1 by default."""
-    return np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)

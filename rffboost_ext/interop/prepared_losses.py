@@ -23,13 +23,11 @@ LEAST_HESSIAN = 1e-16
 
 
 def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
-    """The prepared loss and its baseline, (C,), with every check of a first round."""
+    """The prepared loss and its baseline, (C,), checked."""
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
     require_columns(loss, rows.y)
-    loss, baseline = prepare(loss, rows, n_classes)
-    weighted_in_units(loss, rows, np.tile(baseline, (len(rows), 1)), index=0)
-    return loss, baseline
+    return prepare(loss, rows, n_classes)
 
 
 def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:

@@ -38,6 +38,11 @@ def as_columns(scores: Any) -> Array:
     return scores[:, None] if scores.ndim == 1 else scores
 
 
+def float_weights(weight: Array | None, n_samples: int) -> Array:
+    """Sample weights in float64, 1 by default."""
+    return np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)
+
+
 def slope_of(loss: Loss) -> float:
     """Log-odds per unit of raw score if the link is ``sigmoid(slope raw)``, else 1.
 
