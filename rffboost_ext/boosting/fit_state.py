@@ -84,6 +84,7 @@ def require_state(state: Any, ensemble: Ensemble, callbacks: list[str], n_sample
     for name, kind in types.items():
         if not isinstance(state[name], kind):
             raise ValueError(f"holds a model whose {name} is {state[name]!r}")
+    state["ensemble"].check(None)
     if state["ensemble"].n_outputs != ensemble.n_outputs:
         raise ValueError(f"holds a model of {state['ensemble'].n_outputs} outputs, not {ensemble.n_outputs}")
     raw = state["raw"]

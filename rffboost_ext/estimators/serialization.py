@@ -98,6 +98,8 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     )
     expansion = built.encoder_.expansion
     n_features = built.n_features_in_ if expansion is None else expansion.n_expanded
+    if expansion is not None:
+        expansion.check()
     built.ensemble_.check(built.n_features_in_)
     check_learner_state(built._start.learner_state, n_features, built.ensemble_.n_outputs)
     return built

@@ -140,6 +140,9 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     values in the file, as if you had written the call yourself.
     """
     model = document.read_value(path, KIND)
+    if isinstance(model, Ensemble):
+        with document.naming_file(os.fspath(path)):
+            model.check(None)
     if isinstance(model, ModelFileMixin) and is_unfitted(model):
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
     if not isinstance(model, cls or ModelFileMixin | Ensemble):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..boosting.schedules import Decay
 from ..boosting.steps import Shrunk
-from ..core import Spec
+from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
@@ -30,13 +30,13 @@ def part_builder(cls: type[Spec]) -> Callable[[dict[str, Any]], Spec]:
     return build
 
 
-def checked(cls: type, *unknown: None) -> Callable[[dict[str, Any]], Any]:
-    """The function from fields to an instance with consistent arrays; `unknown` are the arguments of ``check``."""
+def term_builder(cls: type[Term]) -> Callable[[dict[str, Any]], Term]:
+    """The function from fields to a term with consistent arrays."""
 
-    def build(state: dict[str, Any]) -> Any:
-        instance = cls(**state)
-        instance.check(*unknown)
-        return instance
+    def build(state: dict[str, Any]) -> Term:
+        term = cls(**state)
+        term.check(None, None)
+        return term
 
     return build
 
@@ -81,12 +81,10 @@ def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
 for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay):
     storable(_part.__name__, build=part_builder(_part))(_part)
 for _term in KINDS:
-    storable(_term.__name__, build=checked(_term, None, None))(_term)
-for _map in (FeatureMap, Ensemble):
-    storable(_map.__name__, build=checked(_map, None))(_map)
-storable("ImputeAndEncode", build=checked(ImputeAndEncode))(ImputeAndEncode)
-# Checked by the cosines or the map that they belong to, which know the number of columns.
-storable("ClipAndLog")(ClipAndLog)
+    storable(_term.__name__, build=term_builder(_term))(_term)
+for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, Ensemble):
+    # Checked by what they belong to, which knows the number of columns.
+    storable(_held.__name__)(_held)
 storable("Projection", build=lambda state: Projection.of(**state))(Projection)
 storable("CategoryEncoding", build=build_category_encoding)(CategoryEncoding)
 storable("RandomState", random_state_to_dict, build_random_state)(np.random.RandomState)
