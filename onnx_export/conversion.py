@@ -87,9 +87,18 @@ def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
 def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
     """Raw scores, (n, C), of a compact ensemble: one group of nodes for each family of terms."""
     if not ensemble.terms:
-        return graph.rows_of(x, ensemble.baseline)
+        return rows_of(graph, x, ensemble.baseline)
     total = ""
     for i, term in enumerate(ensemble.terms):
         output = convert_in_scope(term, graph, x, f"t{i}")
         total = graph.node("Add", total, output) if total else output
     return graph.node("Add", total, graph.constant(ensemble.baseline, "baseline"))
+
+
+def rows_of(graph: Graph, x: str, value: Array) -> str:
+    """The row `value` (C,) repeated for each row of `x`: (n, C), whatever the entries of `x`."""
+    first = graph.node("Gather", x, graph.constant([0], "first"), axis=1)
+    # No number is less than itself, NaN and infinity included, so this is a column of zeros.
+    zero = graph.cast(graph.node("Less", first, first, dtype=BOOL), graph.dtype)
+    spread = graph.node("MatMul", zero, graph.constant(np.zeros((1, len(value))), "zero"))
+    return graph.node("Add", spread, graph.constant(value, "constant"))

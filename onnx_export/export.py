@@ -12,7 +12,15 @@ from onnx.defs import onnx_opset_version
 
 from rffboost_ext.exporting import Array, Integer, OneOf, require
 
-from . import cosines, linear_trees, mapped, symmetric_trees, trees  # noqa: F401  register kinds of terms
+from . import (  # noqa: F401  register kinds of terms and of estimators
+    cosines,
+    linear_trees,
+    mapped,
+    pipelines,
+    symmetric_trees,
+    trees,
+    uncertainty,
+)
 from .category_nodes import CategoryInputs
 from .check import check_conversion
 from .conversion import convert_ensemble
@@ -185,7 +193,8 @@ def build(
     outer = FLOAT64 if dtype == "float64" else FLOAT32
     version = opset if before is None else before.opset(opset)
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, version, tree_operators=tree_operators)
-    graph.reserve([*RESERVED, *(extra.name for extra in source.extras)])
+    # Constants and nodes with the names of outputs get a number.
+    graph.types.update(dict.fromkeys([*RESERVED, *(extra.name for extra in source.extras)], graph.dtype))
     if before is None:
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, overload
@@ -21,7 +21,6 @@ ML = "ai.onnx.ml"
 ML_OPSET = 3
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
-LOWEST_WHERE = 9  # the first version of the operator set that has Where
 
 
 class ConversionError(TypeError, ValueError):
@@ -85,10 +84,6 @@ class Graph:
         self.types[name] = np.dtype(dtype)
         self._final.add(name)
         return name
-
-    def reserve(self, names: Iterable[str]) -> None:
-        """Keep names for outputs: constants and nodes of that name get a number."""
-        self.types.update(dict.fromkeys(names, self.dtype))
 
     @overload
     def node(
@@ -271,7 +266,7 @@ class Graph:
         return y
 
     def _convert(self, x: str, dtype: np.dtype[Any]) -> str:
-        if self.types[x] != BOOL or dtype.kind != "f" or self.opset < LOWEST_WHERE:
+        if self.types[x] != BOOL or dtype.kind != "f":
             return self.node("Cast", x, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
         # Converters to float16 change the types of constants, but not that of a Cast.
         one, zero = (self.once((n, dtype), partial(self.constant, n, f"{n:g}", dtype)) for n in (1.0, 0.0))
@@ -312,14 +307,6 @@ class Graph:
     def missing(self, dtype: DTypeLike) -> str:
         """NaN as a scalar: tools that quantize constants refuse arrays that hold it."""
         return self.once(("missing", np.dtype(dtype)), lambda: self.constant(np.nan, "gap", dtype))
-
-    def rows_of(self, x: str, value: Array) -> str:
-        """The row `value` (C,) repeated for each row of `x`: (n, C), whatever the entries of `x`."""
-        first = self.node("Gather", x, self.constant([0], "first"), axis=1)
-        # No number is less than itself, NaN and infinity included, so this is a column of zeros.
-        zero = self.cast(self.node("Less", first, first, dtype=BOOL), self.dtype)
-        spread = self.node("MatMul", zero, self.constant(np.zeros((1, len(value))), "zero"))
-        return self.node("Add", spread, self.constant(value, "constant"))
 
     def finish(self, x: str, name: str, dtype: DTypeLike) -> str:
         """Make `x` an output of the graph, of that name and type."""

@@ -9,7 +9,7 @@ import numpy as np
 from rffboost_ext.exporting import Array
 from rffboost_ext.terms import LinearTrees
 
-from .conversion import convert_in_scope, convert_term, rounding_error, where_missing
+from .conversion import convert_in_scope, convert_term, rounding_error, rows_of, where_missing
 from .graph import Graph
 
 
@@ -18,7 +18,7 @@ def _(term: LinearTrees, graph: Graph, x: str) -> str:
     width = term.coefficients.n_outputs
     found = convert_in_scope(term.coefficients, graph, x, "coefficients")
     factors = where_missing(graph, x, graph.constant(0.0, "zero"))
-    factors = graph.node("Concat", factors, graph.rows_of(x, np.ones(1)), axis=1)
+    factors = graph.node("Concat", factors, rows_of(graph, x, np.ones(1)), axis=1)
     n_factors = term.n_features + 1
     found = graph.node("Reshape", found, graph.constant([-1, width // n_factors, n_factors], "by_output"))
     factors = graph.node("Reshape", factors, graph.constant([-1, n_factors, 1], "by_row"))

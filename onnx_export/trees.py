@@ -11,7 +11,7 @@ from rffboost_ext import Term, Trees
 from rffboost_ext.exporting import Array
 
 from .category_sets import without_category_sets
-from .conversion import convert_term, rounding_error
+from .conversion import convert_term, rounding_error, rows_of
 from .element_types import tensor
 from .graph import FLOAT32, FLOAT64, ML, Graph
 from .output_projection import OutputProjection, project_outputs
@@ -36,7 +36,7 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     # Some runtimes reject a tree of one leaf: its value is added to the leaves of another tree.
     constant = single_leaves(term, ~grown)
     if not grown.any():
-        return graph.rows_of(x, constant)
+        return rows_of(graph, x, constant)
     if graph.tree_operators is False:
         return add_tree_lookups(term, graph, *comparison_operands(term, graph, x))
     kept = grown[tree]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import onnx_export
 import rffboost_ext
 from rffboost_ext import terms
 
@@ -41,6 +42,13 @@ def test_questions_are_found() -> None:
 def test_no_other_room_asks_for_a_kind_of_term() -> None:
     found = {str(path.relative_to(ROOT)): questions(path.read_text()) for path in OTHERS}
     assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_onnx_export_asks_in_the_file_of_the_kind_only() -> None:
+    paths = Path(onnx_export.__file__).parent.glob("*.py")
+    # Imputed cosines are relative to their center.
+    found = {path.name for path in paths if questions(path.read_text())}
+    assert found <= {"mapped.py"}
 
 
 def test_few_files_name_a_kind() -> None:

@@ -1,0 +1,83 @@
+"""Export sources of pipelines, and of searches over them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from .scaling import Scaling, split_scaling
+from .source import ExportSource, export_source, names_of
+from .sparse_steps import all_output_sparse
+
+
+@export_source.register
+def _(pipeline: Pipeline) -> ExportSource:
+    check_is_fitted(pipeline)
+    require_columns(pipeline)
+    source = export_source(pipeline[-1])
+    before = pipeline[:-1]
+    steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
+    given = steps
+    if not steps:
+        return source
+    if source.encoding is not None:
+        raise ValueError(
+            "an estimator with categorical columns cannot be exported behind other steps: export it by itself, or "
+            "encode the categories in a step"
+        )
+    inner = [] if source.steps is None else list(source.steps.steps)
+    is_sparse = all_output_sparse(step for _, step in [*steps, *inner])
+    scaling: Scaling = ()
+    if not inner:
+        # Zeros that a ColumnTransformer leaves out of a sparse matrix are zeros after its scalers.
+        steps, scaling = split_scaling(steps)
+    # Names of the steps of a nested pipeline may equal others.
+    steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner])]
+    width = source.n_step_columns if inner else source.n_features
+    absent = np.zeros(width or 0) if is_sparse and source.absent_is_missing else None
+    has_missing = absent is not None or all(takes_missing(step) for _, step in steps)
+    return replace(
+        source,
+        estimator=f"Pipeline({', '.join(type(step).__name__ for _, step in pipeline.steps)})",
+        n_features=pipeline.n_features_in_,
+        feature_names=names_of(pipeline),
+        steps=Pipeline(steps) if steps else None,
+        n_step_columns=width,
+        missing_columns=source.missing_columns if has_missing else (),
+        raw=lambda X: source.raw(before.transform(X)),
+        scaling=(*scaling, *source.scaling),
+        absent=absent,
+        by_column=source.by_column or any(type(step) is not StandardScaler for _, step in given),
+    )
+
+
+def require_columns(pipeline: Pipeline) -> None:
+    """Raise a ValueError if the first step takes no columns, as TfidfVectorizer, which takes a list of texts."""
+    if not hasattr(pipeline, "n_features_in_"):
+        first = type(pipeline[0]).__name__
+        raise ValueError(
+            f"a Pipeline whose first step is {first} cannot be exported, since {first} takes no table of columns; "
+            f"fit it to one column of a DataFrame, as in ColumnTransformer([('text', {first}(), 'text')]), and "
+            f"pass X"
+        )
+
+
+def takes_missing(step: Any) -> bool:
+    """Whether a step takes missing values, as far as its tags say; those of steps of several parts say nothing."""
+    is_composite = hasattr(step, "transformers") or hasattr(step, "transformer_list")
+    return is_composite or bool(get_tags(step).input_tags.allow_nan)
+
+
+@export_source.register
+def _(search: BaseSearchCV) -> ExportSource:
+    check_is_fitted(search)
+    if not hasattr(search, "best_estimator_"):
+        raise ValueError(f"{type(search).__name__}: refit must be true to be exported, got {search.refit!r}")
+    return export_source(search.best_estimator_)
