@@ -191,33 +191,11 @@ def test_tuned_systems_run_and_record_what_was_chosen(system, toy, monkeypatch):
     assert record["params"][key] in (3, 4)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rounds": 0}, "rounds must be an integer >= 1, got 0"),
-        ({"splits": 0}, "splits"),
-        ({"test_size": 0.0}, "test_size"),
-        ({"test_size": 1.0}, "test_size"),
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"learning_rate": math.nan}, "learning_rate"),
-        ({"seed": -1}, "seed"),
-        ({"seed": 2**32 - 1}, "seed must be .* 4294967294, got"),
-    ],
-)
-def test_bad_protocols_are_named(toy, change, message):
-    with pytest.raises(ValueError, match=message):
-        comparison([toy], ["tree"], replace(QUICK, **change))
-
-
-def test_bad_systems_and_data_sets_are_named(toy, monkeypatch):
-    with pytest.raises(ValueError, match=r"unknown system 'gbrf2'\. Did you mean 'gbrff2'"):
-        comparison([toy], ["gbrf2"], QUICK)
-    with pytest.raises(ValueError, match="system 'tree' is given more than once"):
-        comparison([toy], ["tree", "gbrff1", "tree"], QUICK)
-    with pytest.raises(ValueError, match="data set 'toy' is given more than once"):
-        comparison([toy, toy], ["tree"], QUICK)
+def test_what_the_command_cannot_ask_for_is_named(toy, monkeypatch):
     with pytest.raises(ValueError, match="at least one data set"):
         comparison([], ["tree"], QUICK)
+    with pytest.raises(TypeError, match="systems must be a sequence of names, got the text 'tree'"):
+        compare([toy], "tree", QUICK)
     with pytest.raises(ValueError, match="jobs"):
         compare([toy], ["tree"], QUICK, jobs=0)
     monkeypatch.setattr(SYSTEMS.get("tree"), "packages", ("no_such_package",))

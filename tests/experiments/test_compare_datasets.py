@@ -183,8 +183,6 @@ def test_data_made_by_hand_are_checked():
             compare([NamedDataset("d", X, odd)], ["tree"], protocol)
     with pytest.raises(ValueError, match="data set 'd': X must be finite numbers of shape"):
         compare([NamedDataset("d", X * np.nan, y)], ["tree"], protocol)
-    with pytest.raises(TypeError, match="systems must be a sequence of names, got the text 'tree'"):
-        compare([NamedDataset("d", X, y)], "tree", protocol)
     with pytest.raises(TypeError, match="datasets must hold instances of NamedDataset, got tuple"):
         compare([(X, y)], ["tree"], protocol)
 

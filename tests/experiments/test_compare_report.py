@@ -14,7 +14,7 @@ from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, Re
 from rffboost_ext.experiments.compare.plots import accuracy_range, check_format, draw, mean_curves
 from rffboost_ext.experiments.compare.protocol import MEASURES
 from rffboost_ext.experiments.compare.report import as_json, table, table_caption
-from rffboost_ext.experiments.outputs import check_outputs, write_files
+from rffboost_ext.experiments.outputs import write_files
 from rffboost_ext.experiments.records import as_csv
 
 # Accuracy by data set and system, a figure per split.
@@ -145,15 +145,3 @@ def test_files_are_written_through_links(tmp_path):
     assert (good.read_bytes(), target.read_bytes()) == (b"1", b"2")
     assert link.is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.json", "link.csv", "target.csv"]
-
-
-def test_outputs_that_cannot_be_written_are_named(tmp_path):
-    for paths, message in (
-        ({"--json": tmp_path / "absent" / "a.json"}, "--json: there is no folder"),
-        ({"--csv": tmp_path}, "--csv: .* is not a file"),
-        ({"--json": tmp_path / "a", "--csv": tmp_path / "." / "a"}, "--csv and --json name the same file"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            check_outputs(paths)
-    check_outputs({"--json": tmp_path / "a.json", "--csv": tmp_path / "a.csv"})
-    assert not list(tmp_path.iterdir())
