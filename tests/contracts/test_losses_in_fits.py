@@ -77,20 +77,12 @@ def loss_with(base, **attributes):
     return type("Own", (base,), attributes)()
 
 
-def coupled_value(self, y, raw):
-    return 0.5 * (raw - raw.mean() - y)[:, 0] ** 2
-
-
 REFUSED = {
-    "value of a row must be the same without the other rows": {"rows": "independent", "value": coupled_value},
-    "link.inverse of a row must be the same without": {"link": FunctionLink(lambda raw: raw - raw.mean())},
     "link.inverse must be an array, got a list": {"link": FunctionLink(lambda raw: raw.tolist())},
     "link must be a Link": {"link": None},
-    "rows must be 'set' or 'independent'": {"rows": "groups"},
     "derivatives must accept the arguments y, raw; losses": {"derivatives": lambda self, y, raw, weight: None},
     "n_scores must accept the arguments y, n_classes": {"n_scores": lambda self, y: 1},
     "n_scores must return an integer >= 1, got 2.0": {"n_scores": lambda self, y, n_classes=None: 2.0},
-    "link.names must be None or have a name": {"link": IdentityLink(names=("mean", "scale"))},
 }
 
 

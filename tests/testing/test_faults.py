@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, Learner, Term
+from rffboost_ext import Cosines, Learner, boost
 from rffboost_ext.losses import FunctionLink, Huber, IdentityLink, LogLoss, SquaredError
-from rffboost_ext.testing import check_learner, check_loss, check_term
+from rffboost_ext.testing import check_learner, check_loss
 
-from .test_own_parts import Breslow, PairwiseLogistic, coupled_targets
+from ..coupled_losses import COUPLED, PairwiseLogistic, coupled_rows
 
 RNG = np.random.default_rng(0)
 REAL, CLASSES = RNG.standard_normal(60), RNG.integers(0, 2, 60)
@@ -113,6 +113,29 @@ def test_losses(law):
         check_loss(LOSSES[law], REAL)
 
 
+IN_A_FIT = [
+    "hessian must be positive",
+    "derivatives must return two arrays",
+    "rows must be 'set' or 'independent'",
+    "check_target must not change y",
+    "gradient must have shape",
+    "value must have shape",
+    "baseline must not change y",
+    "wherever it stands",
+    "without the other rows",
+    "link.inverse of a row must be the same",
+    "as n_scores says",
+    "link.names must be None or have a name",
+]
+"""The laws that a fit relies on, too."""
+
+
+@pytest.mark.parametrize("law", IN_A_FIT)
+def test_fits_name_the_same_laws(law):
+    with pytest.raises(ValueError, match=re.escape(law)):
+        boost(REAL[:, None], REAL[:, None].copy(), loss=LOSSES[law], learner="tree", n_estimators=1)
+
+
 @pytest.mark.parametrize("law", CLASSIFICATION)
 def test_probabilities(law):
     def inverse(raw):
@@ -129,7 +152,7 @@ def test_probabilities_sum_to_1():
         check_loss(loss, CLASSES)
 
 
-@pytest.mark.parametrize("kind", [Breslow, PairwiseLogistic])
+@pytest.mark.parametrize("kind", COUPLED)
 def test_weights_of_coupled_rows(kind):
     """Derivatives of the weighted total that are not divided by the weight of the row."""
 
@@ -138,71 +161,15 @@ def test_weights_of_coupled_rows(kind):
         return gradient * weight[:, None], hessian
 
     with pytest.raises(AssertionError, match="divided by the weight of the row"):
-        check_loss(broken(kind, derivatives=derivatives), coupled_targets(kind))
+        check_loss(broken(kind, derivatives=derivatives), coupled_rows(kind, 60)[1])
 
 
 def test_groups_are_kept_apart():
     def value(self, y, raw, weight):
-        return PairwiseLogistic.value(self, np.column_stack([y[:, 0], np.zeros(len(y))]), raw, weight)
+        return PairwiseLogistic.value(self, y * [1.0, 1.0, 0.0], raw, weight)
 
     with pytest.raises(AssertionError, match=r"without the other groups|must be the derivative"):
-        check_loss(broken(PairwiseLogistic, value=value), coupled_targets(PairwiseLogistic))
-
-
-@dataclass(frozen=True)
-class Bump(Term):
-    """A Gaussian bump."""
-
-    center: np.ndarray
-    width: float
-    height: np.ndarray
-
-    def __call__(self, X):
-        return np.exp(-((X[:, None] - self.center) ** 2).sum(axis=-1) / self.width) @ self.height
-
-    def scaled(self, factor):
-        return replace(self, height=factor * self.height)
-
-    @classmethod
-    def stack(cls, terms):
-        center, height = (np.vstack([getattr(term, name) for term in terms]) for name in ("center", "height"))
-        return cls(center, terms[0].width, height)
-
-    @property
-    def family(self):
-        return Bump, self.width
-
-
-def bump(kind=Bump, width=1.0, **methods):
-    """A bump of a class with other methods."""
-    return type("Broken", (kind,), methods)(RNG.standard_normal((1, 2)), width, np.ones((1, 1)))
-
-
-TERMS = {
-    "term(X) of a row must not depend": bump(__call__=lambda self, X: Bump.__call__(self, X) - X.mean()),
-    "scaled(-0.5)(X)": bump(scaled=lambda self, factor: replace(self, height=abs(factor) * self.height)),
-    "must not change X": bump(__call__=lambda self, X: Bump.__call__(self, np.add(X, 1.0, out=X))),
-    "term(X) must have two dimensions": bump(__call__=lambda self, X: Bump.__call__(self, X)[:, 0]),
-    "stack of 2 terms must be their sum": bump(stack=classmethod(lambda cls, terms: terms[0])),
-    "merged() must be the same": bump(merged=lambda self: self.scaled(2.0)),
-    "features(X) must have two dimensions": bump(features=lambda self, X: X[:, 0]),
-    "features(X) of a row must not depend": bump(features=lambda self, X: X - X.mean(axis=0)),
-    "scaled_multiplies must not fail, got ZeroDivisionError": bump(scaled=lambda self, factor: 1 / 0),
-}
-
-
-@pytest.mark.parametrize("law", TERMS)
-def test_terms(law):
-    with pytest.raises(AssertionError, match=re.escape(law)):
-        check_term(TERMS[law], X)
-
-
-def test_terms_that_cannot_be_stacked_are_of_several_families():
-    check_term(bump(), X, bump(width=2.0))
-    kinds = {"family": property(lambda self: "one")}
-    one, other = bump(width=1.0, **kinds), bump(width=2.0, **kinds)
-    with pytest.raises(AssertionError, match="stack of 2 terms must be their sum"):
-        check_term(one, X, other)
+        check_loss(broken(PairwiseLogistic, value=value), coupled_rows(PairwiseLogistic, 60)[1])
 
 
 class OneCosine(Learner):

@@ -10,6 +10,7 @@ import pytest
 from rffboost_ext import Learner, RFFBoostRegressor, Term, boost
 from rffboost_ext.contracts import terms as contract
 from rffboost_ext.contracts.terms import check_terms_of_fit
+from rffboost_ext.testing import check_term
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 2))
@@ -100,6 +101,21 @@ class Rounded(Bump):
         return replace(self, height=np.round(self.height))
 
 
+class Flat(Bump):
+    def __call__(self, X):
+        return super().__call__(X)[:, 0]
+
+
+class FlatFeatures(Bump):
+    def features(self, X):
+        return X[:, 0]
+
+
+class CentredFeatures(Bump):
+    def features(self, X):
+        return X - X.mean(axis=0)
+
+
 class Single(Bump):
     def __call__(self, X):
         return super().__call__(X.astype(np.float32)).astype(np.float32)
@@ -114,6 +130,9 @@ BROKEN = {
     Pooled: r"stack\(\) must not change its terms",
     Centred: r"term\(X\) of a row must not depend on other rows",
     Training: r"term\(X\) must have shape",
+    Flat: r"term\(X\) must have two dimensions",
+    FlatFeatures: r"features\(X\) must have two dimensions",
+    CentredFeatures: r"features\(X\) of a row must not depend on other rows",
     Shifting: r"term\(X\) must not change X in place",
     Pruned: r"merged\(\) must be the same function",
     Rounded: r"materialized\(\) must be the same function",
@@ -138,10 +157,30 @@ def fit(learner, n_estimators=9, **params):
     return boost(X.copy(), Y, learner=learner, **given)
 
 
-@pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_law_is_named(kind):
+def bumps(kind, n_terms):
+    """Terms of a class."""
+    rng = np.random.default_rng(0)
+    return [kind(X[[k]].copy(), rng.uniform(0.5, 4.0, 1), rng.uniform(0.2, 0.9, (1, 1))) for k in range(n_terms)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BROKEN if kind is not Flat])
+def test_a_broken_law_is_named_in_a_fit(kind):
     with pytest.raises(ValueError, match=f"term {kind.__name__}: {BROKEN[kind]}"):
         fit(Bumps(kind))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BROKEN if kind is not Training])
+def test_a_broken_law_is_named_by_the_check(kind):
+    with pytest.raises(AssertionError, match=f"term {kind.__name__}: {BROKEN[kind]}"):
+        check_term(*bumps(kind, 1), X, *bumps(kind, 2)[1:])
+
+
+def test_terms_of_several_families_are_not_stacked():
+    class OfWidth(OneWidth):
+        family = property(lambda self: (OfWidth, float(self.width[0])))
+
+    one, other = bumps(OfWidth, 2)
+    check_term(one, X, other)
 
 
 def test_the_message_has_a_row_and_both_values():
