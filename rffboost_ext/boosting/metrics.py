@@ -18,7 +18,7 @@ from ..metrics.registry import METRICS, find_metric
 from ..utils.param_validation import Check
 from ..utils.typing import Array
 from .early_stopping.mean_loss import ErrorFunction, MeanLoss
-from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, named_errors, score_function
+from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, score_function, with_named_errors
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
         name, greater = name_and_direction(given)
         function = named_scorer(given) if isinstance(given, str) else given
     score = metric_score(function, decoder)
-    return EvaluationMetric(name, greater, named_errors(name, score, decoder), decoder, coupling)
+    return EvaluationMetric(name, greater, with_named_errors(name, score, decoder), decoder, coupling)
 
 
 def name_and_direction(given: Any) -> tuple[str, bool]:

@@ -144,7 +144,7 @@ def sample_weight_parameter(function: Callable[..., Any]) -> inspect.Parameter |
         return None
 
 
-def named_errors(name: str, score: ScoreFunction, decoder: ScoreDecoder) -> ScoreFunction:
+def with_named_errors(name: str, score: ScoreFunction, decoder: ScoreDecoder) -> ScoreFunction:
     """A score whose errors name the metric and its arguments."""
     arguments = "targets and means"
     if decoder.classes is not None:

@@ -24,7 +24,6 @@ from ..boosting.training import Trainer
 from ..contracts.preparation import count_scores
 from ..core import Loss
 from ..core.spec import full_repr
-from ..data.copies import merge_copies, merge_duplicates
 from ..data.dataset import Dataset
 from ..data.sample_weight import warn_if_light
 from ..inspection.importance import defer_importances
@@ -50,9 +49,8 @@ from .init_model import (
     require_same_margin,
     require_same_outputs,
 )
-from .learner_policies import policy_of
 from .parameters import BoosterParameters
-from .planning import clip_features, min_distinct_rows, plan_fit, uses_early_stopping
+from .planning import clip_features, merged_rows, plan_fit
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
@@ -117,7 +115,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         base_margin: Any,
         base_margin_eval_set: Any,
     ) -> E:
-        """Fit to X and y."""
+        """Compose the parts, encode the rows, plan the fit, run the plan, and store the result."""
         owner = type(self).__name__
         parts = compose(self)
         init = self._read_init_model(init_model)
@@ -137,18 +135,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, self._given_loss, rows, targets)
         rows = rows.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
-        stops = uses_early_stopping(self, parts.learner, evaluation.monitored, rows)
-        if stops:
-            rows = merge_copies(rows, min_distinct_rows(self.n_folds))
-            evaluation = evaluation.without_training_rows(owner, rows)
-            if evaluation.sets and evaluation.monitored is None:
-                stops = uses_early_stopping(self, parts.learner, None, rows)
-        if (
-            not stops
-            and not rows.is_coupled
-            and len(rows) <= policy_of(parts.learner).max_merged_rows(parts.learner)
-        ):
-            rows = merge_duplicates(rows)
+        rows, evaluation, stops = merged_rows(self, parts.learner, rows, evaluation)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
         plan = plan_fit(self, parts, rows, evaluation.monitored, stops, start)

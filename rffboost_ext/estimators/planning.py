@@ -11,11 +11,12 @@ import numpy as np
 
 from ..boosting.early_stopping.patience import Patience, PatienceLimit
 from ..boosting.early_stopping.validation_split import FEW, default_n_folds
+from ..boosting.evaluation import Evaluation
 from ..boosting.parts import Parts
 from ..boosting.plan import Member, Plan, Start
 from ..boosting.steps import Shrunk
 from ..core import Learner
-from ..data.copies import MIN_DISTINCT
+from ..data.copies import MIN_DISTINCT, merge_copies, merge_duplicates
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
 from ..preprocessing.feature_expansion import fit_clipping
@@ -132,6 +133,21 @@ def members(
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     return stack
+
+
+def merged_rows(
+    estimator: Any, learner: Learner, rows: Dataset, evaluation: Evaluation
+) -> tuple[Dataset, Evaluation, bool]:
+    """The rows of a fit with copies merged, what is monitored besides these rows, and whether it stops early."""
+    stops = uses_early_stopping(estimator, learner, evaluation.monitored, rows)
+    if stops:
+        rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
+        evaluation = evaluation.without_training_rows(type(estimator).__name__, rows)
+        if evaluation.sets and evaluation.monitored is None:
+            stops = uses_early_stopping(estimator, learner, None, rows)
+    if not stops and not rows.is_coupled and len(rows) <= policy_of(learner).max_merged_rows(learner):
+        rows = merge_duplicates(rows)
+    return rows, evaluation, stops
 
 
 def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, data: Dataset) -> bool:
