@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .plot_style import check_booster, encoded_columns, feature_pair, get_axes, 
 LARGEST, SMALLEST = 110.0, 4.0
 
 
+@dataclass(eq=False, repr=False)
 class FrequencyDisplay:
     """Learned frequencies in the plane of two features: a dot for each frequency, and its mirror image.
 
@@ -43,11 +45,10 @@ class FrequencyDisplay:
         The dots.
     """
 
-    def __init__(self, omega: Array, amplitude: Array, round: Array, names: tuple[str, str]) -> None:
-        self.omega = omega
-        self.amplitude = amplitude
-        self.round = round
-        self.names = names
+    omega: Array
+    amplitude: Array
+    round: Array
+    names: tuple[str, str]
 
     @classmethod
     def from_estimator(

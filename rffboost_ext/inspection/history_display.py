@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +13,7 @@ from ..boosting.metrics import name_and_direction
 from .plot_style import ACCENT, CYCLE, LONGEST, component_hint, distinct_labels, get_axes, label, style_axes
 
 
+@dataclass(eq=False, repr=False)
 class HistoryDisplay:
     """A metric after every boosting round, a line for each set of rows, and the best round of early stopping.
 
@@ -37,19 +39,11 @@ class HistoryDisplay:
         The curves, in the order of the sets.
     """
 
-    def __init__(
-        self,
-        curves: Mapping[str, Sequence[float]],
-        metric: str,
-        rounds: str = "boosting rounds",
-        first_round: int = 1,
-        best_round: int | None = None,
-    ) -> None:
-        self.curves = curves
-        self.metric = metric
-        self.rounds = rounds
-        self.first_round = first_round
-        self.best_round = best_round
+    curves: Mapping[str, Sequence[float]]
+    metric: str
+    rounds: str = "boosting rounds"
+    first_round: int = 1
+    best_round: int | None = None
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ LEVELS = 18
 ROUNDING = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class LandmarkDisplay:
     """The landmarks of a model in the plane of two features, over its raw score.
 
@@ -50,19 +52,11 @@ class LandmarkDisplay:
         The score.
     """
 
-    def __init__(
-        self,
-        landmarks: Array,
-        grid: tuple[Array, Array],
-        score: Array,
-        names: tuple[str, str],
-        middle: float = 0.0,
-    ) -> None:
-        self.landmarks = landmarks
-        self.grid = grid
-        self.score = score
-        self.names = names
-        self.middle = middle
+    landmarks: Array
+    grid: tuple[Array, Array]
+    score: Array
+    names: tuple[str, str]
+    middle: float = 0.0
 
     @classmethod
     def from_estimator(

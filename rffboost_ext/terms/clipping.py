@@ -109,12 +109,8 @@ class ClipAndLog(PickledByFields):
 
     def head(self, size: int) -> ClipAndLog:
         """The same for the first `size` features."""
-        return self.columns(slice(size))
-
-    def columns(self, chosen: slice | Array) -> ClipAndLog:
-        """The same for some of the features."""
-        log_scale, means = (None if part is None else part[chosen] for part in (self.log_scale, self.means))
-        return ClipAndLog(self.low[chosen], self.high[chosen], log_scale, means)
+        log_scale, means = (None if part is None else part[:size] for part in (self.log_scale, self.means))
+        return ClipAndLog(self.low[:size], self.high[:size], log_scale, means)
 
     def after(self, other: ClipAndLog) -> ClipAndLog:
         """The range that is equivalent to clipping to `other`, then to this one; without log transforms."""
