@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from onnx_export import OnnxPredictor, to_onnx
+from onnx_export import to_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
@@ -16,8 +16,6 @@ from rffboost_ext.terms import Recoding
 from rffboost_ext.terms.trees import MIN_ROWS
 
 from ..kernels.test_tree_evaluation_bottom_up import D, forest, rows_of
-from ..onnx.oracle import exact, posed
-from ..persistence.model_file_cases import through_a_file
 
 C = 4
 
@@ -86,25 +84,6 @@ def test_new_codes(term, X):
     X[:, 1] = np.arange(len(X)) % 5
     recoding = Recoding({1: np.array([4, 2, 0, 1, 3])}, {1: 6})
     np.testing.assert_array_equal(term.recoded(recoding)(X), with_columns(term).recoded(recoding)(X))
-
-
-def test_pickles_and_files(term, X, tmp_path):
-    model = posed(Ensemble(np.zeros(C), (term,), np.ones((1, 2))), D)
-    for copy in (pickle.loads(pickle.dumps(model)), through_a_file(model, tmp_path / "model")):
-        (read,) = copy.ensemble_.terms
-        for field in fields(Trees):
-            np.testing.assert_array_equal(getattr(read, field.name), getattr(term, field.name))
-        np.testing.assert_array_equal(read(X), term(X))
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_graphs(dtype, term, rng):
-    X = rng.standard_normal((40, D)).astype(dtype)
-    for one in (term, with_columns(term)):
-        model = posed(Ensemble(np.arange(C) / 4, (one,), np.array([[1.0, 0.5]])), D)
-        found = OnnxPredictor(to_onnx(model, dtype=dtype)).predict(X)
-        tolerance = 1e-15 if dtype == "float64" else 1e-5
-        np.testing.assert_allclose(found, exact(model.ensemble_, X), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", [RFFBoostRegressor, RFFBoostClassifier])
