@@ -6,14 +6,9 @@ and says how many scores they need. A :class:`Spec` holds hyperparameters only; 
 arrays. Parts must not change arrays passed to them.
 """
 
-from .learner import Learner
-from .link import Link
-from .loss import CoupledLoss, Loss
-from .observations import Observations
-from .round import Fitted, Round
-from .scales import Scales
+from .loss import CoupledLoss, Link, Loss, Observations, Scales
+from .round import Fitted, Learner, Optimizer, Round, Step
 from .spec import Spec
-from .step import Optimizer, Step
 from .term import Term
 
 __all__ = [

@@ -1,15 +1,72 @@
-"""What a booster minimises, and what its raw scores mean."""
+"""What a booster minimises: losses, their links and scales, and the rows at which they are evaluated."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ..utils.param_validation import OneOf, require
 from ..utils.typing import Array
-from .link import Link
-from .scales import Scales
 from .spec import Spec
+
+
+@dataclass(frozen=True)
+class Link(ABC):
+    """The function between raw scores and the response, such as log or logit: a frozen dataclass.
+
+    Two links are the same function if they are equal: of one class, with equal fields.
+
+    Parameters
+    ----------
+    names : tuple of str, optional
+        Names of the columns of the response, such as parameters of a distribution; each is an output in ONNX.
+    """
+
+    names: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False, compare=False)
+
+    @abstractmethod
+    def inverse(self, raw: Array) -> Array:
+        """Response for raw scores (n, C): class probabilities (n, K), or means (n, W) for regression."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """How derivatives of a loss are scaled for learners, whose penalties are for hessians of about 1.
+
+    Minimisers and Newton steps do not depend on the unit, but the strength of penalties does.
+
+    Parameters
+    ----------
+    unit : float or sequence of float, default=1.0
+        Factor of gradient and hessian in a fit, so that hessians are O(1) for any scale of the target; one for
+        each score if it is a sequence.
+    relative_rates : float or sequence of float, default=1.0
+        Factor of the learning rate, for each score if it is a sequence: hessians in a fit are divided by it.
+        Scores that are fitted to the errors of others, such as the scale of a distribution, need shorter steps.
+    min_hessian : float, default=0.0
+        Least hessian in a fit, in units of `unit`, where hessians that are no upper bounds would be too small.
+    """
+
+    unit: float | Sequence[float] = 1.0
+    relative_rates: float | Sequence[float] = 1.0
+    min_hessian: float = 0.0
+
+    def apply(self, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Gradient and hessian (n, C) of a loss as learners get them."""
+        gradient, hessian = derivatives
+        if not (isinstance(self.unit, float) and self.unit == 1.0):
+            unit = np.asarray(self.unit, dtype=np.float64)
+            gradient, hessian = unit * gradient, unit * hessian
+        if self.min_hessian > 0.0:
+            hessian = np.maximum(hessian, self.min_hessian)
+        if not (isinstance(self.relative_rates, float) and self.relative_rates == 1.0):
+            hessian = hessian / np.asarray(self.relative_rates)
+        return gradient, hessian
+
 
 COUPLED = "groups", "all"
 """Values of ``rows`` of losses of coupled rows."""
@@ -189,3 +246,57 @@ class CoupledLoss(Loss):
 def class_count_of(y: Array, n_classes: int | None = None) -> int:
     """The number of classes, at least 2; by default the largest class index in y (n, K) plus 1."""
     return max(2, int(y[:, 0].max()) + 1) if n_classes is None else n_classes
+
+
+@dataclass(frozen=True)
+class Observations:
+    r"""Targets, weights and the offset of some rows, at which losses are evaluated.
+
+    This is the only place where an offset o is added to raw scores: the loss of a row is :math:`\ell(y, raw + o)`.
+    For a loss that is invariant under translation it is :math:`\ell(y - o, raw)`, which is the same, and whatever
+    the loss computes from targets, such as a scale, is then that of what remains to be explained.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n, K)
+        Targets.
+    weight : ndarray of shape (n,)
+        Sample weights, which losses of coupled rows get too.
+    offset : ndarray of shape (n, C), optional
+        What is added to the scores, such as the log of an exposure.
+    """
+
+    y: Array
+    weight: Array
+    offset: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, index: Any) -> Observations:
+        """The rows of an index, a slice or an array of bool or int."""
+        offset = None if self.offset is None else self.offset[index]
+        return Observations(self.y[index], self.weight[index], offset)
+
+    def total(self, raw: Array) -> Array:
+        """Raw scores (n, C) plus the offset."""
+        return raw if self.offset is None else raw + self.offset
+
+    def target(self, loss: Loss) -> Array:
+        """The targets that a loss gets, (n, K)."""
+        return self.y if self.offset is None or not loss.translation_invariant else self.y - self.offset
+
+    def losses(self, loss: Loss, raw: Array) -> Any:
+        """The loss of each row, (n,), at raw scores (n, C) without the offset."""
+        y, raw = self._shifted(loss, raw)
+        return loss.value(y, raw, self.weight) if isinstance(loss, CoupledLoss) else loss.value(y, raw)
+
+    def derivatives(self, loss: Loss, raw: Array) -> Any:
+        """The first and second derivatives of a loss, (n, C) each, at raw scores (n, C) without the offset."""
+        y, raw = self._shifted(loss, raw)
+        return loss.derivatives(y, raw, self.weight) if isinstance(loss, CoupledLoss) else loss.derivatives(y, raw)
+
+    def _shifted(self, loss: Loss, raw: Array) -> tuple[Array, Array]:
+        if self.offset is None:
+            return self.y, raw
+        return self.target(loss), raw if loss.translation_invariant else self.total(raw)

@@ -1,16 +1,18 @@
-"""The state of a boosting round."""
+"""A boosting round: its state, what fits its term, and what chooses the length of its step."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ..utils.typing import Array, DesignLike
-from .loss import Loss
-from .observations import Observations
+from .loss import Loss, Observations
+from .spec import Spec
 from .term import Term
 
 Fitted: TypeAlias = Term | tuple[Term, Array]
@@ -97,3 +99,81 @@ class Round:
         if isinstance(fitted, tuple):
             return fitted
         return fitted, self.design.restore(fitted)(self.design.original)
+
+
+class Learner(Spec, ABC):
+    """Fits one term per round.
+
+    A learner reads ``round.design.X``, ``round.residual`` (or gradient and hessian) and ``round.weight``. Laws:
+    the term is a function of ``round.design.X``, and all random numbers are drawn from ``round.rng``.
+    """
+
+    step: ClassVar[str | None] = None
+    """Name of the default step; None if it depends on the loss."""
+    bounded: ClassVar[bool] = False
+    """Whether outputs of terms are within [-1, 1]."""
+    multi_output: ClassVar[bool] = False
+    """Whether a term can have several outputs."""
+
+    @property
+    def active_constraints(self) -> tuple[str, ...]:
+        """Names of hyperparameters that constrain every term, such as monotone constraints.
+
+        A model satisfies a constraint only if all learners of its terms do. By default there are none.
+        """
+        return ()
+
+    @property
+    def refits(self) -> bool:
+        """Whether a term can be fitted again to other rows: whether the class has a method :meth:`refit`."""
+        return type(self).refit is not Learner.refit
+
+    @abstractmethod
+    def fit(self, round: Round) -> Fitted:
+        """The term of this round, or a pair of the term and its outputs on the rows of the round, (n, C).
+
+        A learner that has the outputs anyway returns them, so that the term is not evaluated on these rows;
+        :meth:`Round.evaluated` yields the pair in either case.
+        """
+
+    def refit(self, term: Term, round: Round) -> Fitted:
+        """The term for this round that has the structure of `term`, which was fitted to other rows.
+
+        The result is a term or a pair, as that of :meth:`fit`. Of trees, for example, the splits stay and the
+        leaves are fitted again. A refit of an estimator with one held-out part replays the rounds by this method.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.refit")
+
+
+class Step(Spec, ABC):
+    """Chooses the length of the step along a term."""
+
+    @abstractmethod
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        """Return (keep, length) of the update ``raw <- keep * raw + length * output``.
+
+        keep is 1 if earlier terms stay unchanged; a ridge step, for example, shrinks them.
+        """
+
+    def shrinkage(self, index: int) -> float:
+        """Fraction of the full step in round `index`."""
+        return 1.0
+
+
+class Optimizer(Spec, ABC):
+    """Minimises a function."""
+
+    @abstractmethod
+    def minimise(self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None) -> Any:
+        """Return the best point for `fun` from the start `x0`, within `bounds`.
+
+        `fun` returns (value, gradient) for a gradient-based optimizer, and value for a derivative-free one. It
+        must not be called after this method returns, as its buffers are reused.
+        """
+
+    def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
+        """Return the best point for `fun`; a first stage may use `rough`, an approximation on a subset of rows.
+
+        By default there is no first stage.
+        """
+        return self.minimise(fun, x0)
