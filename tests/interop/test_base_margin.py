@@ -13,6 +13,8 @@ from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
+from .interop_cases import LIGHTGBM, hosts
+
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((300, 3))
 OFFSET = 2.0 * RNG.standard_normal(300) + 1.0
@@ -20,32 +22,27 @@ SIGNAL = np.sin(2.0 * X[:, 0]) + OFFSET
 TARGETS = {"log_loss": (RNG.uniform(size=300) < expit(SIGNAL)).astype(int), "squared_error": SIGNAL}
 A, B = slice(0, 200), slice(200, None)
 ROUNDS = {"n_estimators": 8, "n_jobs": 1, "learning_rate": 0.3}
-kinds = pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
 
 
-@kinds
-def test_xgboosts_estimators_predict_as_its_own_objectives(kind):
-    y = TARGETS["log_loss" if kind == "Classifier" else "squared_error"]
-    own, ours = (getattr(module, f"XGB{kind}")(max_depth=3, **ROUNDS) for module in (xgb, rxgb))
-    for model in (own, ours):
-        sets = {"eval_set": [(X[B], y[B])], "base_margin_eval_set": [OFFSET[B]], "verbose": False}
+@hosts
+@pytest.mark.parametrize("loss", TARGETS)
+def test_estimators_predict_as_the_hosts_own_objectives(host, loss):
+    y, kind = TARGETS[loss], "Classifier" if loss == "log_loss" else "Regressor"
+    models = host.theirs(kind, learning_rate=0.3), host.estimator(loss, learning_rate=0.3)
+    if host is LIGHTGBM:
+        wanted, found = (host.scores(model.fit(X[A], y[A], init_score=OFFSET[A]), X[B]) for model in models)
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+        return
+    for model in models:
+        sets = host.watch(X[B], y[B]) | {"base_margin_eval_set": [OFFSET[B]]}
         model.fit(X[A], y[A], base_margin=OFFSET[A], **sets)
-    found, wanted = (m.predict(X[B], output_margin=True, base_margin=OFFSET[B]) for m in (ours, own))
+    wanted, found = (m.predict(X[B], output_margin=True, base_margin=OFFSET[B]) for m in models)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    ours = models[1]
     assert (ours.baseline_ == 0.0).all()
-    (curve,) = ours.evals_result()["validation_0"].values()
+    (curve,) = host.curve(ours).values()
     value = ours.loss_.value(y[B].astype(float)[:, None], found[:, None].astype(float)).mean()
     assert curve[-1] == pytest.approx(value, rel=1e-4)
-
-
-@kinds
-def test_lightgbms_estimators_predict_as_its_own_objectives(kind):
-    y = TARGETS["log_loss" if kind == "Classifier" else "squared_error"]
-    params = ROUNDS | {"num_leaves": 8, "verbose": -1}
-    own, ours = (
-        getattr(module, f"LGBM{kind}")(**params).fit(X[A], y[A], init_score=OFFSET[A]) for module in (lgb, rlgb)
-    )
-    np.testing.assert_allclose(ours.predict(X[B], raw_score=True), own.predict(X[B], raw_score=True), atol=1e-5)
 
 
 def test_files_of_xgboosts_estimators_keep_the_offset(tmp_path):

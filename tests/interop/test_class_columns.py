@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from scipy.special import expit, softmax
 
 from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Loss, RFFBoostClassifier
-from rffboost_ext.interop import lightgbm as rlgb
-from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.losses import BinaryLogitLink, MultinomialLogitLink
 
-from .interop_cases import BINARY, CLASSES, X
+from .interop_cases import BINARY, CLASSES, X, hosts
 
 COST = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
 
@@ -59,25 +55,21 @@ class CostSoftmax(CostLogit):
         return np.log(np.bincount(y[:, 0].astype(int), weight * y[:, 1]) / (weight * y[:, 1]).sum())
 
 
-FEW = {"n_estimators": 6, "n_jobs": 1}
-HOSTS = {
-    # The bins of its other methods are quantiles of weighted rows.
-    "xgboost": (xgb.XGBClassifier, rxgb.XGBClassifier, FEW | {"tree_method": "exact", "max_depth": 3}),
-    "lightgbm": (lgb.LGBMClassifier, rlgb.LGBMClassifier, FEW | {"verbose": -1}),
-}
+# The bins of other methods of XGBoost are quantiles of weighted rows.
+PARAMS = {"xgboost": {"tree_method": "exact"}, "lightgbm": {}}
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@hosts
 def test_costs_are_weights_in_the_hosts(host):
-    own, ours, params = HOSTS[host]
+    params = PARAMS[host.name]
     y = np.column_stack([BINARY, COST])
-    wanted = own(**params).fit(X, BINARY, sample_weight=COST).predict_proba(X)
-    model = ours(loss=CostLogit(), **params).fit(X, y, eval_set=[(X[:50], y[:50])])
+    wanted = host.theirs("Classifier", **params).fit(X, BINARY, sample_weight=COST).predict_proba(X)
+    model = host.classifier(loss=CostLogit(), **params).fit(X, y, eval_set=[(X[:50], y[:50])])
     np.testing.assert_allclose(model.predict_proba(X), wanted, atol=1e-5)
     assert model.score(X, y) == model.score(X, BINARY) == np.mean(wanted.argmax(axis=1) == BINARY)
     found = OnnxPredictor(to_onnx(model)).predict_proba(X)
     np.testing.assert_allclose(found, wanted, atol=1e-5)
-    several = ours(loss=CostSoftmax(), **params).fit(X, np.column_stack([CLASSES, COST]))
+    several = host.classifier(loss=CostSoftmax(), **params).fit(X, np.column_stack([CLASSES, COST]))
     assert several.classes_.tolist() == [0, 1, 2]
     assert several.predict_proba(X).shape == (len(X), 3)
     with pytest.raises(ValueError, match="y must hold class indices"):

@@ -15,7 +15,6 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, average, load_model
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.xgboost_model import model_categories, parse_model
 
 from ..cases import LOSS_NAMED, make_data
 from .interop_cases import BINARY, CLASSES, LIGHTGBM, PARAMS, SIGNAL, XGBOOST, Halved, X, hosts
@@ -126,8 +125,6 @@ def test_a_bound_booster_takes_the_table_that_it_was_trained_on(tmp_path):
     matrix = on_categories(TABLE)
     params = PARAMS | rxgb.intercept("log_loss", matrix) | {"max_cat_to_onehot": 1}
     booster = xgb.train(params, matrix, 6, obj=rxgb.objective("log_loss"))
-    if not model_categories(parse_model(booster)):
-        pytest.skip("this XGBoost does not keep categories")
     model, wanted = rxgb.bind(booster, "log_loss"), booster.predict(matrix, output_margin=True)
     model.save_model(tmp_path / "model")
     for bound in (model, load_model(tmp_path / "model")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +13,6 @@ import xgboost as xgb
 from onnx_export import to_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.xgboost_model import model_categories, parse_model
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 
@@ -22,7 +22,6 @@ def logistic(**params):
 
 
 def lightgbm_model():
-    lightgbm = pytest.importorskip("lightgbm")
     return lightgbm.LGBMClassifier(n_estimators=6, num_leaves=5, verbose=-1).fit(X, BINARY)
 
 
@@ -89,9 +88,6 @@ def test_categories_of_a_booster_are_those_of_the_table():
     table = pd.DataFrame({"text": np.array(["hill", "mill", "sea"])[codes], "whole": 10 * codes + 3, "x": X[:, 1]})
     table = table.astype({"text": "category", "whole": "category"})
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(table, BINARY, enable_categorical=True), 5)
-    # Of boosters before XGBoost 3.1 the categories are not known.
-    if not model_categories(parse_model(booster)):
-        pytest.skip("this XGBoost does not keep categories")
     brief = {"learner": "rff_1", "n_estimators": 1, "learning_rate": 1e-9}
     model = RFFBoostClassifier(**brief).fit(table, BINARY, init_model=booster)
     wanted = booster.predict(xgb.DMatrix(table, enable_categorical=True), output_margin=True)
@@ -114,8 +110,6 @@ def test_categories_of_a_booster_may_come_in_any_order(max_cat_to_onehot):
     matrix = xgb.DMatrix(table, y, enable_categorical=True)
     params = {"objective": "binary:logistic", "max_cat_to_onehot": max_cat_to_onehot, "nthread": 1}
     booster = xgb.train(params, matrix, 10)
-    if not model_categories(parse_model(booster)):
-        pytest.skip("this XGBoost does not keep categories")
     brief = {"learner": "tree", "n_estimators": 1, "learning_rate": 1e-9}
     model = RFFBoostClassifier(**brief).fit(table, y, init_model=booster)
     np.testing.assert_allclose(

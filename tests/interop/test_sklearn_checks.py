@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
 from ..estimators.test_sklearn import name_of
-
-pytest.importorskip("lightgbm")
-from rffboost_ext.interop import lightgbm as rlgb
 
 LABELS = "as XGBoost, it takes class indices 0 .. K-1 only"
 QUANTILES = "as XGBoost, bins are quantiles of rows, in which a weight is not a repeated row"
