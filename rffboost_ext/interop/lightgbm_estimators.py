@@ -203,6 +203,7 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
     """
 
     task = "classification"
+    __metadata_request__predict_proba = routed(lightgbm.LGBMClassifier.predict_proba)
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
         self.loss = loss

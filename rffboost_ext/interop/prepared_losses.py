@@ -26,7 +26,7 @@ def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None =
     """The prepared loss and its baseline, (C,), checked."""
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    require_columns(loss, rows.y)
+    require_enough_columns(loss, rows.y)
     return prepare(loss, rows, n_classes)
 
 
@@ -34,7 +34,7 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     """The prepared loss, with the checks of the boosting loop at a host's raw scores (n, C)."""
     raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    require_columns(loss, rows.y)
+    require_enough_columns(loss, rows.y)
     n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
     loss = prepared_loss(loss, rows, n_classes)
     require_known_classes(loss, rows.y, raw[0])
@@ -54,7 +54,7 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
     return loss.prepared(y, weight, n_classes)
 
 
-def require_columns(loss: Loss, y: Array) -> None:
+def require_enough_columns(loss: Loss, y: Array) -> None:
     """Raise a ValueError that says how a matrix gets more columns if a loss needs more than a target has."""
     try:
         loss.n_scores(y)

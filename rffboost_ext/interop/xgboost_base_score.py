@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,52 +27,48 @@ def logit(p: Array) -> Array:
     return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
 
 
-WITH_LOG_LINK = "count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"
-BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
-    **dict.fromkeys(("binary:logistic", "reg:logistic"), logit),
-    **dict.fromkeys(WITH_LOG_LINK, np.log),
+Conversion: TypeAlias = Callable[[Array], Array]
+UNCHANGED: tuple[Conversion, Conversion] = np.asarray, np.asarray
+CONVERSIONS: dict[str, tuple[Conversion, Conversion]] = {
+    **dict.fromkeys(("binary:logistic", "reg:logistic"), (logit, sigmoid)),
+    **dict.fromkeys(
+        ("count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"), (np.log, np.exp)
+    ),
 }
-"""From XGBoost's stored ``base_score`` to a raw score, by objective; for others it is a raw score."""
-RAW_TO_BASE_SCORE: dict[str, Callable[[Array], Array]] = {
-    **dict.fromkeys(("binary:logistic", "reg:logistic"), sigmoid),
-    **dict.fromkeys(WITH_LOG_LINK, np.exp),
-}
-"""The inverse."""
+"""From XGBoost's stored ``base_score`` to a raw score, and the inverse, by objective; for others it is one."""
 
 
 def is_representable(baseline: Array, objective: str) -> bool:
     """Whether XGBoost can store initial scores (C,) as a ``base_score``, in float32."""
-    if objective not in RAW_TO_BASE_SCORE:
+    if objective not in CONVERSIONS:
         return True
+    to_raw, to_stored = CONVERSIONS[objective]
     with np.errstate(over="ignore"):
-        stored = RAW_TO_BASE_SCORE[objective](baseline).astype(np.float32)
+        stored = to_stored(baseline).astype(np.float32)
     if not (np.isfinite(stored) & (stored >= np.finfo(np.float32).tiny)).all():
         return False
-    return bool(np.abs(BASE_SCORE_TO_RAW[objective](stored) - baseline).max() < CLOSE)
+    return bool(np.abs(to_raw(stored) - baseline).max() < CLOSE)
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:
     """The ``base_score`` for initial scores `baseline` (C,) with one of XGBoost's objectives."""
-    stored = RAW_TO_BASE_SCORE.get(objective, np.asarray)(baseline)
+    _, to_stored = CONVERSIONS.get(objective, UNCHANGED)
+    stored = to_stored(baseline)
     return float(stored[0]) if (stored == stored[0]).all() else [float(value) for value in stored]
 
 
-def raw_of_base_score(base_score: Any, objective: str, n_scores: int) -> Array:
+def raw_of_base_score(owner: str, base_score: Any, objective: str, n_scores: int) -> Array:
     """The initial scores, (C,), of a ``base_score`` in units of one of XGBoost's objectives, or a ValueError."""
-    try:
+    to_raw, to_stored = CONVERSIONS.get(objective, UNCHANGED)
+    with np.errstate(divide="ignore", invalid="ignore"), suppress(TypeError, ValueError):
         given = np.broadcast_to(np.asarray(base_score, dtype=np.float64), n_scores)
-    except (TypeError, ValueError) as error:
-        several = f" or {n_scores} of them" if n_scores > 1 else ""
-        raise ValueError(f"must be a number{several}, got {base_score!r}") from error
-    to_raw, to_base_score = (
-        BASE_SCORE_TO_RAW.get(objective, np.asarray),
-        RAW_TO_BASE_SCORE.get(objective, np.asarray),
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
         raw = np.array(to_raw(given), dtype=np.float64)
-    if not (np.isfinite(raw).all() and np.allclose(to_base_score(raw), given, rtol=1e-4)):
-        raise ValueError(f"must be what objective {objective!r} can predict, got {base_score!r}")
-    return raw
+        if np.isfinite(raw).all() and np.allclose(to_stored(raw), given, rtol=1e-4):
+            return raw
+    several = f", a number or {n_scores} of them" if n_scores > 1 else ""
+    raise ValueError(
+        f"{owner}: base_score must be what objective {objective!r} can predict{several}, got {base_score!r}"
+    )
 
 
 def initial_score(learner: dict[str, Any]) -> Array:
@@ -80,5 +77,5 @@ def initial_score(learner: dict[str, Any]) -> Array:
     if objective not in XGBOOST:
         known = ", ".join(sorted(XGBOOST))
         raise ValueError(f"objective {objective!r} of XGBoost has no link here; supported: {known}")
-    margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(parse_base_score(stored))
-    return np.array(np.broadcast_to(margin, count_outputs(learner)))
+    to_raw, _ = CONVERSIONS.get(objective, UNCHANGED)
+    return np.array(np.broadcast_to(to_raw(parse_base_score(stored)), count_outputs(learner)))

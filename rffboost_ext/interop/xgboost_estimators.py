@@ -84,7 +84,9 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         if model is not None:
             baseline = self._continued_baseline(model, self._host.read(xgboost_booster(model, "xgb_model")))
         elif self.base_score is not None:
-            baseline = self._given_baseline()
+            objective, owner = self._host_objective(), type(self).__name__
+            start = raw_of_base_score(owner, self.base_score, objective, len(baseline))
+            baseline = start / self._conversion.slope
         elif self._class_factors is not None:
             factors = self._class_factors[rows.y[:, 0].astype(np.intp)]
             baseline = first_newton_scores(self.loss_, Observations(rows.y, rows.weight * factors))
@@ -162,14 +164,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     def _needs_attached(self, y: Array) -> bool:
         # XGBoost takes a target for each score.
         return y.shape[1] not in (1, len(self.baseline_)) or not np.isfinite(y).all()
-
-    def _given_baseline(self) -> Array:
-        """The parameter ``base_score``, in units of the host's objective, as a baseline."""
-        try:
-            start = raw_of_base_score(self.base_score, self._host_objective(), len(self.baseline_))
-        except ValueError as error:
-            raise ValueError(f"{type(self).__name__}: base_score {error}") from error
-        return start / self._conversion.slope
 
     def _host_objective(self) -> str:
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
@@ -262,6 +256,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
 
     task = "classification"
     default_objectives = (None, "binary:logistic", "multi:softprob")
+    __metadata_request__predict_proba = routed(xgboost.XGBClassifier.predict_proba)
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
         self.loss = loss
