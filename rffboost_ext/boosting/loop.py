@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._signals import raise_dropped
-from ..contracts.derivatives import require_derivatives
+from ..contracts.comparison import is_foreign, require_derivatives
 from ..contracts.learners import fit_term
 from ..contracts.losses import check_in_fit
 from ..contracts.preparation import (
@@ -129,7 +129,8 @@ def boost(
     loss = prepared_loss(parts.loss, rows, n_classes)
     start = initial_ensemble(loss, rows, init)
     require_known_classes(loss, rows.y, start.baseline)
-    check_in_fit(loss, rows, start.baseline, n_classes)
+    if is_foreign(loss):
+        check_in_fit(loss, rows, start.baseline, n_classes)
     parts = replace(parts, loss=loss).checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy

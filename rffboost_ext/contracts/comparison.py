@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Spec, Term
+from ..core import Loss, Spec, Term
 from ..utils.typing import Array
 
 SINGLE = np.float16, np.float32
@@ -24,9 +25,10 @@ def is_foreign(part: Spec | Term) -> bool:
     """Whether the class of a part, or of a part in it, is not one of this package."""
     if isinstance(part, Term):
         part = part.innermost
-    return type(part).__module__.partition(".")[0] != PACKAGE or any(
-        isinstance(inner, Spec) and is_foreign(inner) for inner in vars(part).values()
-    )
+    if type(part).__module__.partition(".")[0] != PACKAGE:
+        return True
+    inner = [value for value in vars(part).values() if isinstance(value, Spec)]
+    return any(map(is_foreign, inner))
 
 
 def describe(found: object) -> str:
@@ -90,3 +92,25 @@ def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
         same = np.array_equal(values, before[name], equal_nan=True)
         require_that(same, f"{what} must not change {name} in place")
     return found
+
+
+def require_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
+    """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ContractError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
+    for name, values in zip(("gradient", "hessian"), found, strict=True):
+        if not isinstance(values, np.ndarray) or values.shape != raw.shape:
+            given = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
+            raise ContractError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {given}")
+        if values.dtype.kind not in "fiu":
+            raise ContractError(f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
+        if not is_finite(values):
+            raise ContractError(f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
+    least = found[1].min()
+    if least < 0.0:
+        raise ContractError(f"loss {loss!r}: hessian must be positive, got {least:g} {where}")
+
+
+def is_finite(values: Array) -> bool:
+    """Whether all values are finite. A sum is cheap, but may overflow although all values are finite."""
+    return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())

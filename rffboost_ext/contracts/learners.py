@@ -15,8 +15,15 @@ from ..learners.design import Design
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .comparison import ContractError, describe, is_foreign, require_close, require_that, require_unchanged
-from .derivatives import is_finite
+from .comparison import (
+    ContractError,
+    describe,
+    is_finite,
+    is_foreign,
+    require_close,
+    require_that,
+    require_unchanged,
+)
 from .terms import TermSample, keep_laws
 
 N_ROWS, N_FEATURES = 80, 3

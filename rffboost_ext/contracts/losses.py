@@ -14,8 +14,13 @@ from ..core.spec import full_repr
 from ..losses.coupling import group_codes, is_coupled
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .comparison import is_foreign, require_close, require_shape, require_that, require_unchanged
-from .derivatives import require_derivatives
+from .comparison import (
+    require_close,
+    require_derivatives,
+    require_shape,
+    require_that,
+    require_unchanged,
+)
 from .loss_sample import ADVICE, LossSample, samples_of_fit
 
 # Gradients and hessians below which penalties, for hessians of about 1, leave nothing to learn.
@@ -288,9 +293,7 @@ LAWS = (
 
 
 def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> None:
-    """Raise a ContractError if a user's loss, prepared, breaks a law that a fit relies on, on at most 100 rows."""
-    if not is_foreign(loss):
-        return
+    """Raise a ContractError if a user's prepared loss breaks a law that a fit relies on, on at most 100 rows."""
     near, spread = samples_of_fit(loss, rows, baseline, n_classes)
     passed, given = PASSED.setdefault(type(loss), set()), (full_repr(loss), rows.offset is not None)
     if given not in passed:

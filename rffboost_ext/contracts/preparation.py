@@ -47,7 +47,8 @@ def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tup
     """
     prepared = prepared_loss(loss, rows, n_classes)
     baseline = baseline_of(prepared, rows, n_classes)
-    check_in_fit(prepared, rows, baseline, n_classes)
+    if is_foreign(prepared):
+        check_in_fit(prepared, rows, baseline, n_classes)
     return prepared, baseline
 
 

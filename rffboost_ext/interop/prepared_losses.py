@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..boosting.scorers import ScoreFunction
-from ..contracts.derivatives import require_derivatives
+from ..contracts.comparison import is_foreign, require_derivatives
 from ..contracts.losses import check_in_fit
 from ..contracts.preparation import (
     baseline_of,
@@ -38,7 +38,8 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
     loss = prepared_loss(loss, rows, n_classes)
     require_known_classes(loss, rows.y, raw[0])
-    check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
+    if is_foreign(loss):
+        check_in_fit(loss, rows, raw.mean(axis=0), n_classes)
     return loss
 
 
