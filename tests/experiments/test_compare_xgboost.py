@@ -73,15 +73,11 @@ def test_loop_keeps_labels_and_refuses_three_classes():
         XGBoostLoop().fit(X, np.arange(len(X)) % 3)
 
 
-def sample(loss, n=60):
+def sample(loss, n_classes, n=60):
     """A matrix with labels that `loss` can use, and margins of as many columns as it has outputs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
-    y = (
-        rng.integers(0, 3 if loss.multiclass else 2, n)
-        if loss.task == "classification"
-        else rng.gamma(2.0, size=n)
-    )
+    y = rng.integers(0, n_classes, n) if loss.task == "classification" else rng.gamma(2.0, size=n)
     prepared = loss.prepared(y[:, None].astype(float), np.ones(n))
     n_outputs = len(prepared.baseline(y[:, None].astype(float), np.ones(n)))
     return X, y, rng.normal(size=(n, n_outputs)).astype(np.float32)
@@ -91,7 +87,7 @@ def sample(loss, n=60):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_objective_is_the_weighted_derivative_of_the_loss(name, weighted):
     loss = LOSSES.create(name)
-    X, y, margin = sample(loss)
+    X, y, margin = sample(loss, 3 if name == "log_loss" else 2)
     weight = np.linspace(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     matrix = xgb.DMatrix(X, y, weight=weight if weighted else None)
     margin = margin[:, 0] if margin.shape[1] == 1 else margin
