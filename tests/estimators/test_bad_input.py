@@ -184,21 +184,20 @@ def test_abstract_parts_cannot_be_made(base):
 
 
 class Failing(SquaredError):
-    """Its gradient is a number in the first calls only."""
+    """Its gradient is a number until `late`."""
 
-    calls = 0
+    late = False
 
     def derivatives(self, y, raw):
         gradient, hessian = super().derivatives(y, raw)
-        Failing.calls += 1
-        return gradient if Failing.calls < 25 else gradient * np.nan, hessian
+        return gradient * np.nan if Failing.late else gradient, hessian
 
 
 @pytest.mark.parametrize("learner", ["rff_1", "rff_k", "rff_newton", "tree", "mixture"])
-def test_derivatives_that_fail_late_are_named(learner):
-    Failing.calls = 0
-    model = RFFBoostRegressor(Failing(), learner, n_estimators=30, early_stopping=False, random_state=0)
-    with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity in round"):
+def test_derivatives_that_fail_late_are_named(learner, monkeypatch):
+    callbacks = [lambda progress: monkeypatch.setattr(Failing, "late", progress.round.index == 3)]
+    model = RFFBoostRegressor(Failing(), learner, early_stopping=False, callbacks=callbacks, random_state=0)
+    with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity in round 4"):
         model.fit(X, 10.0 * X[:, 0])
 
 
