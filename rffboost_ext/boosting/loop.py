@@ -134,7 +134,7 @@ def boost(
     parts = replace(parts, loss=loss).checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, rows, parts.loss, parts.learner, parts.step, seed, terms)
+    fitter = RoundFitter(design, rows, replace(parts, given_step=parts.step), seed, terms)
     return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
 
 
@@ -172,24 +172,23 @@ class RoundFitter:
 
     design: Design
     rows: Observations
-    loss: Loss
-    learner: Learner
-    step: Step
+    parts: Parts
     seed: int | Sequence[int] | None
     replay: Sequence[Term] = ()
     """Terms of the rounds of another fit, which are fitted again."""
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
-        derivatives = self.loss.scales.apply(self.rows.derivatives(self.loss, raw))
-        require_derivatives(self.loss, derivatives, raw, f"in round {index}")
+        loss, step = self.parts.loss, self.parts.step
+        derivatives = loss.scales.apply(self.rows.derivatives(loss, raw))
+        require_derivatives(loss, derivatives, raw, f"in round {index}")
         # As default_rng, which takes twice the time.
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
-        shrinkage = self.step.shrinkage(index)
+        shrinkage = step.shrinkage(index)
         y, weight, offset = self.rows.y, self.rows.weight, self.rows.offset
-        round = Round(self.design, self.loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
-        fitted, output = fit_term(self.learner, round, self.replay[index] if self.replay else None)
-        keep, length = take_step(self.step, round, output)
+        round = Round(self.design, loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
+        fitted, output = fit_term(self.parts.learner, round, self.replay[index] if self.replay else None)
+        keep, length = take_step(step, round, output)
         return RoundUpdate(round, self.design.restore(fitted), output, keep, length)
 
 

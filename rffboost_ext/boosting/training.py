@@ -22,6 +22,7 @@ from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
 from .loop import RoundFitter, boost_rounds, initial_ensemble
+from .parts import Parts
 from .plan import Member, Model, Plan
 
 # Number of rounds trained on one sample of the rows.
@@ -185,8 +186,8 @@ class Trainer:
         feature_map = FeatureMap(self.expansion, self.clipping, *scaling)
         design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
         terms = () if replay is None else replay.terms
-        learner, step = self.member.learner, self.member.step
-        fitter = RoundFitter(design, data.observations, self.loss, learner, step, self.seed, terms)
+        parts = Parts(self.loss, self.member.learner, self.member.step)
+        fitter = RoundFitter(design, data.observations, parts, self.seed, terms)
         state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), callbacks)
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.

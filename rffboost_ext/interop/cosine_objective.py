@@ -9,7 +9,7 @@ import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.loop import RoundFitter
-from ..boosting.parts import check_composition, default_step
+from ..boosting.parts import Parts, check_composition, default_step
 from ..boosting.steps import STEPS, Shrunk
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
@@ -150,7 +150,7 @@ class CosineObjective:
         if (training.n_calls - 1) % self.every == 0:
             training.add_cosine(host)
         fitter, raw = training.fitter, training.total(host, training.raw)
-        gradient, hessian = weighted_in_units(fitter.loss, fitter.rows, raw)
+        gradient, hessian = weighted_in_units(fitter.parts.loss, fitter.rows, raw)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
     def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
@@ -164,7 +164,7 @@ class CosineObjective:
         else:
             training = self._trainings.of_evaluation_matrix(matrix)
             cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
-        loss, raw = training.fitter.loss, training.total(host, cosines)
+        loss, raw = training.fitter.parts.loss, training.total(host, cosines)
         value = score_of_rows(MeanLoss(loss), read_rows(matrix, loss), raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
@@ -203,9 +203,9 @@ class CosineObjective:
         training.require_trees(trees)
         found, fitter = host.read(booster, n_rounds=1), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
-        importances = defer_importances(rows, self.random_state, fitter.loss)
+        importances = defer_importances(rows, self.random_state, fitter.parts.loss)
         ensemble = training.ensemble(trees, self.every)
-        return fitted(found, ensemble, fitter.loss, learner=self.learner, importances=importances)
+        return fitted(found, ensemble, fitter.parts.loss, learner=self.learner, importances=importances)
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
         X, rows = self._cosine_sum(matrix).X, read_rows(matrix, self.loss)
@@ -228,7 +228,7 @@ class CosineObjective:
             clipping = replace(fit_clipping(X), means=mean)
         design = Design(X, FeatureMap(None, clipping, mean, scale), count_threads(self.n_jobs))
         step, traced = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
-        fitter = RoundFitter(design, rows, loss, self.learner, step, self.random_state)
+        fitter = RoundFitter(design, rows, Parts(loss, self.learner, step), self.random_state)
         inputs = matrix_host(matrix).tree_inputs(matrix, traced)
         return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), traced, inputs)
 

@@ -81,7 +81,7 @@ class CosineTraining:
         """Fit a term to the derivatives at the sum of the host's scores and the cosines."""
         update = self.fitter.fit(len(self.terms), self.total(scores, self.raw))
         if update.keep != 1.0:
-            step = self.fitter.step
+            step = self.fitter.parts.step
             raise ValueError(f"CosineObjective: step {step!r} shortens earlier rounds, which are the host's")
         self.raw = self.raw + update.length * update.output
         self.terms.append(update.term.materialized())
