@@ -16,13 +16,13 @@ from .._signals import defer_signals
 from .compile_cache import KernelCache
 from .compile_options import COMMON
 
-KERNELS: list[Kernel] = []
+KERNELS: list[CompiledKernel] = []
 """All kernels of the modules that have been imported."""
 
 PARAMETER = re.compile(r"(?P<type>T|[a-z]\d+)(\[(?P<ndim>\d)\](?P<written>\*)?)?")
 
 
-class Kernel:
+class CompiledKernel:
     """A compiled function that is called from Python.
 
     The signature is declared, so that arrays that may not be written, or are memory maps, need no second
@@ -92,11 +92,11 @@ def without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def kernel(signature: str, fastmath: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
-    """The decorator that makes a :class:`Kernel` of a function."""
+def kernel(signature: str, fastmath: bool = False) -> Callable[[Callable[..., Any]], CompiledKernel]:
+    """The decorator that makes a :class:`CompiledKernel` of a function."""
 
-    def decorate(function: Callable[..., Any]) -> Kernel:
-        KERNELS.append(Kernel(function, signature, fastmath))
+    def decorate(function: Callable[..., Any]) -> CompiledKernel:
+        KERNELS.append(CompiledKernel(function, signature, fastmath))
         return KERNELS[-1]
 
     return decorate

@@ -280,16 +280,6 @@ choose_by_precision(cospi, _cospi64, _cospi32)
 choose_by_precision(exp, _exp64, _exp32)
 
 
-# Array versions, for calls from Python.
-
-
-@kernel("T[1] T[1]* T[1]*")
-def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
-    """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""
-    for i in range(len(z)):
-        sine[i], cosine[i] = sincos(z[i])
-
-
 @kernel("T[1] T[1]*")
 def exp_array(x, out):  # type: ignore[no-untyped-def]
     """Write the exponential of x (n,) into an array of the same shape and precision."""

@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 from joblib import cpu_count
 
 from .compile_cache import cache_folders, find_writable_folder
-from .kernel import KERNELS, Kernel
+from .kernel import KERNELS, CompiledKernel
 
 WIDTH = 40
 
@@ -44,7 +44,7 @@ def command(argv: Sequence[str]) -> None:
     print(f"{number} kernels are ready after {time.perf_counter() - start:.0f} s, in {find_writable_folder()}")
 
 
-def package_kernels() -> dict[str, Kernel]:
+def package_kernels() -> dict[str, CompiledKernel]:
     """All kernels of the package by their names."""
     package = sys.modules[__package__]
     for module in iter_modules(package.__path__):

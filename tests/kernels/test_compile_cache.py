@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext.kernels import compile_cache
-from rffboost_ext.kernels.kernel import Kernel, kernel
+from rffboost_ext.kernels.kernel import CompiledKernel, kernel
 
 COUNT = """
 from numba.core import event
@@ -59,7 +59,7 @@ def printed(script: str, folder: Path) -> str:
 
 
 @pytest.fixture
-def double() -> Kernel:
+def double() -> CompiledKernel:
     """A kernel that has not been compiled."""
 
     @kernel("f8[1] f8[1]*")
@@ -84,7 +84,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def doubled(double: Kernel) -> list[float]:
+def doubled(double: CompiledKernel) -> list[float]:
     """The result of a kernel that is compiled, or loaded, anew."""
     double._compiled.clear()
     out = np.empty(2)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 
 from rffboost_ext import LEARNERS, RFFBoostRegressor, cli
 from rffboost_ext.kernels import warmup
-from rffboost_ext.kernels.kernel import KERNELS, Kernel, kernel, parameter_type
+from rffboost_ext.kernels.kernel import KERNELS, CompiledKernel, kernel, parameter_type
 
 
 def read_only(X):
@@ -41,7 +41,7 @@ def test_ordinary_fits_need_no_conversion(learner, monkeypatch):
     def refuse(self, args, precision):
         raise AssertionError(f"{self.name}: {[getattr(one, 'flags', one) for one in args]}")
 
-    monkeypatch.setattr(Kernel, "_converted", refuse)
+    monkeypatch.setattr(CompiledKernel, "_converted", refuse)
     expected = None
     for form in FORMS.values():
         model, X = fitted(learner, form)

@@ -24,6 +24,12 @@ FAR = {np.float64: 1e6, np.float32: 1e4}
 RANGE = {np.float64: (-708.0, 709.0), np.float32: (-87.0, 88.0)}
 
 
+@kernel("T[1] T[1]* T[1]*")
+def sincos_array(z, sine, cosine):
+    for i in range(len(z)):
+        sine[i], cosine[i] = elementary.sincos(z[i])
+
+
 @kernel("T[1] T[1]*")
 def cosine_array(z, out):
     for i in range(len(z)):
@@ -44,7 +50,7 @@ def log1p_array(x, out):
 
 def sincos(z: Array) -> tuple[Array, Array]:
     sine, cosine = np.empty_like(z), np.empty_like(z)
-    elementary.sincos_array(z, sine, cosine)
+    sincos_array(z, sine, cosine)
     return sine, cosine
 
 
