@@ -24,41 +24,17 @@ from .prepared_losses import (
 from .score_conversion import as_columns
 
 
-class PreparedLossCache:
-    """Losses prepared for the targets of matrices, which may take sorting all of them."""
-
-    def __init__(self) -> None:
-        self._entries: WeakKeyDictionary[Any, tuple[Any, Loss]] = WeakKeyDictionary()
-
-    def prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Observations, bool]:
-        """The prepared loss, the rows, and whether they are new, for raw scores on a matrix."""
-        rows = read_rows(matrix, loss)
-        data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
-        cached, prepared = self._entries.get(matrix, (None, loss))
-        is_new = cached is None or not all(map(np.array_equal, cached, data))
-        if is_new:
-            require_whole_groups(loss, rows.y, matrix)
-            prepared = prepare_for_scores(loss, rows, raw)
-            self._entries[matrix] = data, prepared
-        return prepared, rows, is_new
-
-    def __reduce__(self) -> tuple[type[PreparedLossCache], tuple[()]]:
-        # Matrices can neither be pickled nor copied.
-        return PreparedLossCache, ()
-
-
 @dataclass(frozen=True, eq=False)
-class MatrixObjective:
-    """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
+class MatrixLoss:
+    """A loss at the scores of matrices, prepared for the targets of each, which may take sorting all of them.
 
-    Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied,
-    and the loss is prepared for the targets of the matrix: its labels, or those of ``attach(matrix, y=...)``. A
-    UserWarning is issued if the training starts from the host's default score, far from the baseline.
+    Instances can be pickled, and one may serve many boosters at once. The targets of a matrix are its labels, or
+    those of ``attach(matrix, y=...)``; its sample weights are applied.
 
     Parameters
     ----------
     loss : Loss
-        The loss to minimise. A classification loss expects labels 0 .. K-1.
+        A classification loss expects labels 0 .. K-1.
 
     Raises
     ------
@@ -68,12 +44,37 @@ class MatrixObjective:
     """
 
     loss: Loss
-    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
+    _known: WeakKeyDictionary[Any, tuple[Any, Loss]] = field(
+        init=False, repr=False, default_factory=WeakKeyDictionary
+    )
+
+    def _prepare(self, raw: Array, matrix: Any) -> tuple[Loss, Observations, bool]:
+        """The prepared loss, the rows, and whether they are new, for raw scores on a matrix."""
+        rows = read_rows(matrix, self.loss)
+        data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
+        known, prepared = self._known.get(matrix, (None, self.loss))
+        is_new = known is None or not all(map(np.array_equal, known, data))
+        if is_new:
+            require_whole_groups(self.loss, rows.y, matrix)
+            prepared = prepare_for_scores(self.loss, rows, raw)
+            self._known[matrix] = data, prepared
+        return prepared, rows, is_new
+
+    def __reduce__(self) -> tuple[type[MatrixLoss], tuple[Loss]]:
+        # Matrices can neither be pickled nor copied.
+        return type(self), (self.loss,)
+
+
+class MatrixObjective(MatrixLoss):
+    """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
+
+    A UserWarning is issued if the training starts from the host's default score, far from the baseline.
+    """
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for targets and weights of a matrix."""
         raw = as_columns(scores)
-        loss, rows, is_new = self._cache.prepare(self.loss, raw, matrix)
+        loss, rows, is_new = self._prepare(raw, matrix)
         unset = matrix_host(matrix).unset_score
         if np.all(scores == unset):
             warn_of_start(unset, loss, rows)
@@ -81,29 +82,18 @@ class MatrixObjective:
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixMetric:
+class MatrixMetric(MatrixLoss):
     """The weighted mean of a loss for the native interface: ``metric(scores, matrix) -> name, value``.
 
     The host shows it for evaluation sets and uses it for early stopping; lower is better.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss, evaluated at raw scores and prepared for the targets of each matrix.
-    name : str
-        The name of the metric in the host.
     """
-
-    loss: Loss
-    name: str
-    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
         """Name and value; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
-        loss, rows, _ = self._cache.prepare(self.loss, raw, matrix)
-        return self.name, score_of_rows(MeanLoss(loss), rows, raw), *matrix_host(matrix).metric_direction
+        loss, rows, _ = self._prepare(raw, matrix)
+        value = score_of_rows(MeanLoss(loss), rows, raw)
+        return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
@@ -169,8 +159,7 @@ def metric(loss: str | Loss) -> MatrixMetric:
     ValueError, TypeError
         If the loss is unknown or invalid.
     """
-    loss = LOSSES.create(loss)
-    return MatrixMetric(loss, LOSSES.name_of(loss))
+    return MatrixMetric(LOSSES.create(loss))
 
 
 def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:

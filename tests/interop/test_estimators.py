@@ -17,10 +17,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import LOSSES, STEPS, Shrunk, Tree, boost
+from rffboost_ext import STEPS, Shrunk, Tree, boost
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import LabelRegression
+from rffboost_ext.losses import Exponential, Huber, LabelRegression, LogLoss, Quantile, SquaredError
 
 from .interop_cases import (
     BINARY,
@@ -105,12 +105,28 @@ def test_estimators_survive_pickle_clone_and_files(host, case, tmp_path):
         np.testing.assert_array_equal(response(loaded, X), wanted)
 
 
-def test_a_file_of_xgboost_records_the_loss(tmp_path):
-    for loss in (LOSSES.create("exponential"), LabelRegression(LOSSES.create("squared_error"))):
-        XGBOOST.estimator(loss, n_estimators=2).fit(X, BINARY).save_model(tmp_path / "m.json")
-        loaded = rxgb.XGBClassifier()
-        loaded.load_model(tmp_path / "m.json")
-        assert repr(loaded.loss_) == repr(loss)
+RECORDED = [
+    (Exponential(), BINARY),
+    (LabelRegression(SquaredError()), BINARY),
+    (LogLoss(), CLASSES),
+    (Quantile(np.float64(0.3)), SIGNAL),
+    (Huber(2.0), SIGNAL),
+    (SquaredError((1.0, 2.0)), TWO),
+    (SquaredError(np.array([1.0, 2.0])), TWO),
+]
+
+
+@pytest.mark.parametrize(("loss", "y"), RECORDED, ids=lambda value: repr(value)[:40])
+def test_a_file_of_xgboost_records_the_loss(loss, y, tmp_path):
+    model = XGBOOST.estimator(loss, n_estimators=2).fit(X, y)
+    model.save_model(tmp_path / "m.json")
+    loaded = (rxgb.XGBClassifier if loss.task == "classification" else rxgb.XGBRegressor)()
+    loaded.load_model(tmp_path / "m.json")
+    assert repr(loaded.loss_) == repr(model.loss_)
+    assert repr(loaded.loss) == repr(model.loss)
+
+
+def test_a_file_without_a_loss_that_is_known_is_refused(tmp_path):
     XGBOOST.estimator(Multinomial(), n_estimators=2).fit(X, CLASSES).save_model(tmp_path / "m.json")
     with pytest.raises(ValueError, match="not registered here"):
         rxgb.XGBClassifier().load_model(tmp_path / "m.json")
