@@ -48,6 +48,9 @@ LOSSES = {
         SquaredError, derivatives=lambda self, y, raw: ((raw - y).astype(np.float32), np.ones_like(raw))
     ),
     "derivatives must return two arrays": broken(SquaredError, derivatives=lambda self, y, raw: raw - y),
+    "gradient must hold real numbers, got object": broken(
+        SquaredError, derivatives=lambda self, y, raw: ((raw - y).astype(object), np.ones_like(raw))
+    ),
     "in a second call": broken(
         SquaredError, value=lambda self, y, raw: squared("value")(self, y, raw) + RNG.standard_normal(len(y))
     ),
@@ -116,6 +119,7 @@ def test_losses(law):
 IN_A_FIT = [
     "hessian must be positive",
     "derivatives must return two arrays",
+    "gradient must hold real numbers, got object",
     "rows must be 'set' or 'independent'",
     "check_target must not change y",
     "gradient must have shape",
