@@ -154,17 +154,18 @@ class LearnerCase:
         return self.name
 
 
+def registered(targets: Targets, names: str) -> list[LossCase]:
+    """Registered losses of one kind of target."""
+    return [LossCase(name, partial(LOSSES.create, name), targets) for name in names.split()]
+
+
 # Registered losses come first, then variants that reach other code.
 LOSS_CASES = [
-    LossCase("exponential", lambda: LOSSES.create("exponential"), binary),
-    LossCase("log_loss", lambda: LOSSES.create("log_loss"), binary),
-    LossCase("squared_error", lambda: LOSSES.create("squared_error"), real),
-    LossCase("absolute_error", lambda: LOSSES.create("absolute_error"), real),
-    LossCase("quantile", lambda: LOSSES.create("quantile"), real),
-    LossCase("huber", lambda: LOSSES.create("huber"), real),
-    LossCase("poisson", lambda: LOSSES.create("poisson"), counts),
-    LossCase("gamma", lambda: LOSSES.create("gamma"), positive),
-    LossCase("tweedie", lambda: LOSSES.create("tweedie"), counts),
+    *registered(binary, "exponential log_loss"),
+    *registered(real, "squared_error absolute_error quantile huber"),
+    *registered(counts, "poisson"),
+    *registered(positive, "gamma"),
+    *registered(counts, "tweedie"),
     LossCase("signed squared_error", lambda: LabelRegression(LOSSES.create("squared_error")), binary),
     LossCase("signed huber", lambda: LabelRegression(LOSSES.create("huber")), binary),
     LossCase("log_loss of 3 classes", lambda: LOSSES.create("log_loss"), ternary),
@@ -175,12 +176,9 @@ LOSS_CASES = [
 # Losses whose targets have columns of their own, such as events, bounds or queries. `check_loss` checks them, and
 # the tests of their estimators.
 OWN_COLUMNS = [
-    LossCase("lambdarank", lambda: LOSSES.create("lambdarank"), relevance_and_query),
-    LossCase("pairwise", lambda: LOSSES.create("pairwise"), relevance_and_query),
-    LossCase("cox", lambda: LOSSES.create("cox"), event_and_time),
-    LossCase("aft_normal", lambda: LOSSES.create("aft_normal"), bounds),
-    LossCase("aft_logistic", lambda: LOSSES.create("aft_logistic"), bounds),
-    LossCase("aft_extreme", lambda: LOSSES.create("aft_extreme"), bounds),
+    *registered(relevance_and_query, "lambdarank pairwise"),
+    *registered(event_and_time, "cox"),
+    *registered(bounds, "aft_normal aft_logistic aft_extreme"),
 ]
 # Distributions, whose scores are parameters: `test_distributions.py` checks them.
 SAMPLES: dict[str, Targets] = {
