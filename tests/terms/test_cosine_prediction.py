@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -139,16 +137,6 @@ def test_read_only_terms(dtype):
         array.flags.writeable = False
     again = Cosines(term.omega, term.phase, term.weight, term.center)
     np.testing.assert_array_equal(again(X), expected)
-
-
-@precisions
-def test_a_pickle_leaves_the_prepared_arrays_behind(dtype):
-    term, X = make_cosines(50, 1, 4, 1.0), make_X(30, 4, dtype)
-    size = len(pickle.dumps(term))
-    expected = term(X)
-    stored = pickle.dumps(term)
-    assert len(stored) == size
-    np.testing.assert_array_equal(pickle.loads(stored)(X), expected)
 
 
 @precisions

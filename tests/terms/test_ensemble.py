@@ -52,6 +52,10 @@ def by_definition(ensemble, X):
 def test_raw(keep, X):
     ensemble = random_ensemble(1, keep)
     np.testing.assert_allclose(ensemble.raw(X), by_definition(ensemble, X), rtol=0, atol=1e-12)
+    # Lengths are the factors of the final sum.
+    terms = sum(length * term(X) for term, length in zip(ensemble.terms, ensemble.lengths, strict=True))
+    np.testing.assert_allclose(ensemble.raw(X), keep**ROUNDS * ensemble.baseline + terms, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ensemble)).raw(X), ensemble.raw(X))
 
 
 @keeps
@@ -132,15 +136,6 @@ def test_only_models_that_are_alike_are_averaged(X):
         average([])
 
 
-@keeps
-def test_lengths_are_the_factors_of_the_final_sum(keep, X):
-    ensemble = random_ensemble(1, keep)
-    total = keep**ROUNDS * ensemble.baseline
-    for term, length in zip(ensemble.terms, ensemble.lengths, strict=True):
-        total = total + length * term(X)
-    np.testing.assert_allclose(ensemble.raw(X), total, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_outputs_are_the_learned_representation(outputs, X):
     rng = np.random.default_rng(0)
@@ -157,14 +152,6 @@ def test_an_ensemble_of_no_rounds_is_its_baseline(X):
     np.testing.assert_array_equal(empty.raw(X), np.tile(empty.baseline, (len(X), 1)))
     assert empty.outputs(X).shape == (len(X), 0)
     assert len(empty.compact()) == 0
-
-
-def test_pickle(X):
-    ensemble = random_ensemble(1, 0.8)
-    ensemble.raw(X)
-    twin = pickle.loads(pickle.dumps(ensemble))
-    np.testing.assert_array_equal(twin.raw(X), ensemble.raw(X))
-    assert len(twin.compact()) == len(ensemble.compact())
 
 
 @pytest.mark.parametrize("rounds", [0, slice(1, 3), slice(None, None, 2), "a"])
