@@ -35,8 +35,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Custom types of terms are clipped if they register with ``rffboost_ext.terms.clip``.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the loss on held-out rows no longer improves. "auto" does so if fit has an
-        ``eval_set`` or, without ``warm_start``, if the learner asks for it, as "auto", "mixture", "rff_newton",
-        "rff_ridge" and "rff_irls" do, quality is "high", or n_folds or n_iter_no_change is set.
+        ``eval_set`` or, without ``warm_start``, if the learner is "auto", "mixture", "rff_newton", "rff_ridge",
+        "rff_irls", "symmetric_tree" or one whose :class:`~rffboost_ext.LearnerPolicy` says so, quality is "high",
+        or n_folds or n_iter_no_change is set.
     validation_fraction : float, default=0.1
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
         half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all.

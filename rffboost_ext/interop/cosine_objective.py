@@ -9,7 +9,7 @@ import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.loop import RoundFitter
-from ..boosting.parts import Parts, check_composition, default_step
+from ..boosting.parts import Parts
 from ..boosting.steps import STEPS, Shrunk
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
@@ -234,9 +234,8 @@ class CosineObjective:
 
     def _shrunk_step(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts are incompatible."""
-        step = default_step(loss, self.learner) if isinstance(self.step, str) else self.step
-        check_composition(loss, self.learner, step, n_outputs)
-        return Shrunk(step, self.learning_rate)
+        parts = Parts(loss, self.learner, None if isinstance(self.step, str) else self.step)
+        return Shrunk(parts.checked(n_outputs).step, self.learning_rate)
 
     def _cosine_sum(self, matrix: Any) -> CosineSum:
         if matrix not in self._trainings.sums:
