@@ -44,7 +44,7 @@ def check_conversion(source: ExportSource, graph: Graph, x: str, X: Any = None) 
     x : str
         Name of the features of the ensemble.
     X : array-like of shape (n, d), optional
-        Rows to require_same_outputs on; by default random ones.
+        Rows to compare on; by default random ones.
     """
     rows = None if X is None else first_rows(source, X)
     rows = random_rows(source, graph, x) if rows is None else rows

@@ -89,7 +89,7 @@ def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = ""
         n_offsets=source.n_offsets,
         n_trees=graph.n_trees,
         steps=steps,
-        categories=tuple(category_lists(source.encoding)),
+        categories=() if source.encoding is None else tuple(category_lists(source.encoding)),
         gaps=source.missing_columns,
         **more,
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},

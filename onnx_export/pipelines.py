@@ -20,7 +20,7 @@ from .sparse_steps import all_output_sparse
 @export_source.register
 def _(pipeline: Pipeline) -> ExportSource:
     check_is_fitted(pipeline)
-    require_columns(pipeline)
+    require_table_columns(pipeline)
     source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
@@ -58,7 +58,7 @@ def _(pipeline: Pipeline) -> ExportSource:
     )
 
 
-def require_columns(pipeline: Pipeline) -> None:
+def require_table_columns(pipeline: Pipeline) -> None:
     """Raise a ValueError if the first step takes no columns, as TfidfVectorizer, which takes a list of texts."""
     if not hasattr(pipeline, "n_features_in_"):
         first = type(pipeline[0]).__name__

@@ -148,7 +148,11 @@ class ExportSource:
             width = len(self.scaling[0][1])
             terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in terms)
             absent = None if absent is None else center_and_scale(self.scaling, width)[0]
-        if dtype == "float32" and any(divides_by_norm(step) for step in parts(self.steps)):
+        if (
+            dtype == "float32"
+            and self.steps is not None
+            and any(divides_by_norm(step) for step in parts(self.steps))
+        ):
             terms = tuple(with_lower_thresholds(term) for term in terms)
         return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
