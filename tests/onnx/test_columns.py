@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import OnnxPredictor, describe_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
 from rffboost_ext import (
     ConformalRegressor,
@@ -113,17 +113,9 @@ def test_the_predictor_checks_columns() -> None:
         predictor.predict(TABLE.to_numpy()[:, :2])
     with pytest.raises(TypeError, match="'number'"):
         predictor.predict(TABLE.assign(number="high"))
+    with pytest.raises(TypeError, match="column 'text' of X must be text, as at the fit, got 1"):
+        predictor.predict(TABLE.assign(text=1))
     assert predictor.metadata.categories == (list("abcdef"), None, [5, 15, 25])
-
-
-def test_a_file_is_described(tmp_path: Any) -> None:
-    model = fitted()
-    save_onnx(model, tmp_path / "model.onnx", dtype="float64")
-    description = describe_onnx(tmp_path / "model.onnx")
-    assert "text (N, 1)" in str(description)
-    assert description.metadata.n_cosines > 0
-    assert description.metadata.n_trees > 0
-    np.testing.assert_array_equal(OnnxPredictor(tmp_path / "model.onnx").predict(TABLE), model.predict(TABLE))
 
 
 def test_categories_that_are_numbers_take_one_matrix() -> None:
@@ -158,19 +150,6 @@ def test_polars() -> None:
     model = RFFBoostClassifier(**BRIEF).fit(frame, Y)
     for dtype in DTYPES:
         verify_onnx(model, to_onnx(model, dtype=dtype), frame, raise_on_mismatch=True)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_numbers_that_float32_cannot_tell_apart(kind: Any) -> None:
-    codes = np.where(np.arange(120) % 2, 16_777_217.0, 16_777_216.0)[:, None]
-    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
-    if kind == np.float64:
-        verify_onnx(model, to_onnx(model, dtype="float64"), codes, raise_on_mismatch=True)
-    else:
-        with pytest.raises(
-            ValueError, match=r"cannot hold the categories .* as they are; export with dtype='float64'"
-        ):
-            to_onnx(model)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -139,8 +139,9 @@ def test_a_term_inside_others_is_compared(name: str) -> None:
     with pytest.raises(ConversionError, match="ONNX form of Line computes something else"):
         to_onnx(model, rows)
     convert_term.register(Line)(right)
-    graph = to_onnx(model, rows)
-    verify_onnx(model, graph, table() if name == "categories" else X, raise_on_mismatch=True)
+    for dtype in ("float32", "float64"):
+        graph = to_onnx(model, rows, dtype=dtype)
+        verify_onnx(model, graph, table() if name == "categories" else X, raise_on_mismatch=True)
 
 
 def test_skl2onnx_compares_too() -> None:

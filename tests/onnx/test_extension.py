@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,54 +11,17 @@ import pytest
 from onnx_export import (
     Graph,
     convert_link,
-    convert_term,
     to_onnx,
     verify_onnx,
 )
 from onnx_export.export import DTYPES
-from rffboost_ext import Learner, Link, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext import Link, RFFBoostClassifier, Term
 from rffboost_ext.losses import BinaryLogitLink, FunctionLink, LogLink, LogLoss, MultinomialLogLoss, SquaredError
-from rffboost_ext.terms import Mapped
 
 from .oracle import ensemble_of, posed, random_cosines, random_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.1] + [0.0, 1e3, 5.0]
-
-
-@dataclass(frozen=True)
-class Affine(Term):
-    """A user's own term: ``x . slope + shift``."""
-
-    slope: np.ndarray
-    shift: np.ndarray
-
-    def __call__(self, X):
-        return X @ self.slope + self.shift
-
-    def scaled(self, factor):
-        return replace(self, slope=factor * self.slope, shift=factor * self.shift)
-
-    @classmethod
-    def stack(cls, terms):
-        return cls(sum(t.slope for t in terms), sum(t.shift for t in terms))
-
-
-class LeastSquares(Learner):
-    """A user's own learner, which yields that term."""
-
-    step = "newton"
-
-    def fit(self, round):
-        A = np.column_stack([round.design.X, np.ones(round.design.n_samples)])
-        solution = np.linalg.lstsq(A, round.residual, rcond=None)[0]
-        return Affine(solution[:-1], solution[-1])
-
-
-@convert_term.register
-def _(term: Affine, graph: Graph, x: str) -> str:
-    product = graph.node("MatMul", x, graph.constant(term.slope, "slope"))
-    return graph.node("Add", product, graph.constant(term.shift, "shift"))
 
 
 class Constant(Term):
@@ -78,16 +41,6 @@ class Constant(Term):
 def test_an_unknown_term_says_how_to_register() -> None:
     with pytest.raises(TypeError, match=r"Constant have no ONNX form. Register one(.|\n)*convert_term.register"):
         to_onnx(posed(ensemble_of(Constant()), 3))
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_term_of_a_users_own(dtype: str) -> None:
-    y = X[:, 0] + 0.3 * X[:, 1]
-    model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=4, learning_rate=0.5).fit(X, y)
-    graph = to_onnx(model, dtype=dtype)
-    assert any(isinstance(term, Mapped) for term in model.ensemble_.compact().terms)
-    for rows in (X, np.where(np.arange(3) == 1, np.nan, X)):
-        verify_onnx(model, graph, rows, raise_on_mismatch=True)
 
 
 class Scaled(SquaredError):

@@ -11,10 +11,8 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
@@ -139,19 +137,3 @@ def test_steps_whose_graph_is_not_valid() -> None:
         to_onnx(pipeline, dtype="float64")
     assert "\n" not in str(caught.value)
     to_onnx(pipeline)
-
-
-def test_steps_that_cannot_be_converted() -> None:
-    with pytest.raises(ValueError, match=r"skl2onnx cannot convert a step.*pass X, a few rows"):
-        to_onnx(table_pipeline(booster()).fit(frame(), Y))
-    own = FunctionTransformer(np.arctan)
-    with pytest.raises(ValueError, match="skl2onnx cannot convert a step"):
-        to_onnx(make_pipeline(own, booster()).fit(X, Y), X)
-
-
-def test_a_search_over_pipelines() -> None:
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), booster()), {"rffboostclassifier__n_estimators": [2, 3]}, cv=2
-    )
-    search.fit(X, Y)
-    verify_onnx(search, to_onnx(search), X, raise_on_mismatch=True)

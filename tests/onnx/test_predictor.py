@@ -69,13 +69,6 @@ def test_chunks_and_threads_change_nothing(n_jobs: int | None, n_outputs: int) -
     assert np.allclose(whole, parts, rtol=1e-12, atol=1e-12)
 
 
-def test_no_rows_and_one_row() -> None:
-    predictor = OnnxPredictor(to_onnx(classifier(ensemble_of(random_cosines(0, 5, 3)), 3)))
-    assert predictor.predict(np.empty((0, 3))).shape == (0,)
-    assert predictor.predict_proba(np.empty((0, 3))).shape == (0, 2)
-    assert predictor.decision_function(np.zeros((1, 3))).shape == (1,)
-
-
 @pytest.mark.parametrize(
     ("X", "error", "words"),
     [
@@ -106,15 +99,6 @@ def test_bad_threads() -> None:
 def table() -> pd.DataFrame:
     """Features with names."""
     return pd.DataFrame(np.random.default_rng(0).standard_normal((30, 3)), columns=["a", "b", "c"])
-
-
-def test_columns_must_come_in_order() -> None:
-    X = table()
-    predictor = OnnxPredictor(to_onnx(RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, X["a"])))
-    assert list(predictor.feature_names_in_) == ["a", "b", "c"]
-    predictor.predict(X)
-    with pytest.raises(ValueError, match=r"columns \['a', 'b', 'c'\] in this order"):
-        predictor.predict(X[["b", "a", "c"]])
 
 
 def mixed_table() -> pd.DataFrame:

@@ -218,24 +218,6 @@ def test_missing_values(dtype: str) -> None:
     assert np.isfinite(score_of(to_onnx(constant, dtype=dtype), np.full((2, 3), np.nan), dtype)).all()
 
 
-@pytest.mark.parametrize(
-    "classes",
-    [
-        np.array([False, True]),
-        np.array([-1, 1]),
-        np.array([3.0, 7.0]),
-        np.array(["n", "jä"]),
-        np.array(["a", "b"], dtype=object),
-    ],
-)
-def test_labels(classes: Array) -> None:
-    estimator, X = fitted(0)
-    relabelled = posed(estimator.ensemble_, X.shape[1], estimator.loss_, classes)
-    verify_onnx(relabelled, to_onnx(relabelled), X, raise_on_mismatch=True)
-    found = run(to_onnx(relabelled), held(X, "float32"))["label"]
-    assert set(found) == {str(c) if classes.dtype.kind in "UO" else int(c) for c in classes}
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_graph_does_not_grow_with_the_number_of_rounds(dtype: str) -> None:
     def nodes(m: int, n_trees: int) -> int:
