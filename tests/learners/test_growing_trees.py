@@ -7,7 +7,6 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext import (
-    Design,
     Learner,
     RFFBoostClassifier,
     RFFBoostRegressor,
@@ -102,17 +101,6 @@ def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():
 
     terms = boost(X, y, loss="squared_error", learner=Turns(), n_estimators=2).terms
     assert [600 in term.feature for term in terms] == [True, False]
-
-
-def test_trees_that_grow_are_equal_to_themselves_alone():
-    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(80.0).reshape(40, 2)
-    found = []
-    callbacks = [lambda progress: found.append(progress.round.design) or found.append(progress.term)]
-    boost(Design(X), y, loss="squared_error", learner=Tree(2), n_estimators=2, callbacks=callbacks)
-    one, other = found[1::2]
-    assert one == one
-    assert one != other
-    assert len({one, other, one}) == 2
 
 
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx
-from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, RFFRidge, load_model
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.learners.kernel_machines.row_space import row_space
 from rffboost_ext.terms.projection import Projection
@@ -61,6 +61,13 @@ def test_projected_cosines_are_cosines_of_all_columns(model) -> None:
     np.testing.assert_allclose(one, other, atol=1e-7)
     effects = [part.total_effects(X, np.full(N, 1 / N)) for part in (term, full)]
     np.testing.assert_allclose(*effects, rtol=1e-3)
+
+
+def test_rows_beyond_a_sample_have_the_outputs_of_the_term() -> None:
+    round = make_round(LOSS_CASES[0], n=60, d=900)
+    term, output = RFFRidge(200, max_samples=40).fit(round)
+    assert term.projection is not None
+    np.testing.assert_allclose(output, term(round.design.X), rtol=0, atol=1e-5 * np.abs(output).max())
 
 
 def test_fitted_models_are_small_and_survive_every_file(model, tmp_path) -> None:
