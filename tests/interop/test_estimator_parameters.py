@@ -264,15 +264,3 @@ def test_rounds_that_a_model_does_not_have_are_named(host):
         assert len(host.ours.to_ensemble(model, n_rounds=8)) == 8
         with pytest.raises(ValueError, match=r"n_rounds must be .*8.*got 50"):
             host.ours.to_ensemble(model, n_rounds=50)
-
-
-def test_files_tell_losses_of_several_targets(tmp_path):
-    several = np.column_stack([SIGNAL, 1000.0 * FAR])
-    model = XGBOOST.estimator().fit(X, several)
-    model.save_model(tmp_path / "m.json")
-    loaded = rxgb.XGBRegressor()
-    loaded.load_model(tmp_path / "m.json")
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert repr(loaded.loss_) == repr(model.loss_)
-    again = clone(loaded).set_params(**XGBOOST.params).fit(X, several)
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))

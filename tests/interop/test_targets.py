@@ -241,3 +241,20 @@ def test_native_loops_say_how_a_matrix_gets_further_columns(loss):
         xgb.train({}, xgb.DMatrix(X, CLASSES), 1, obj=rxgb.objective(loss))
     with pytest.raises(ValueError, match=words):
         rlgb.intercept(loss, lgb.Dataset(X, CLASSES))
+
+
+def test_evaluation_sets_of_lightgbm_may_be_two_arguments():
+    y, loss = np.column_stack([SIGNAL, np.ones(400)]), WeightedSquare()
+    curves = []
+    for sets in ({"eval_set": [(X, y), (X[:90], y[:90])]}, {"eval_X": (X, X[:90]), "eval_y": (y, y[:90])}):
+        curves.append(made(LIGHTGBM, loss).fit(X, y, **sets).evals_result_)
+    assert curves[0] == curves[1]
+    one = made(LIGHTGBM, loss).fit(X, y, eval_X=X[:90], eval_y=y[:90]).evals_result_
+    assert [*one.values()] == [curves[0]["valid_1"]]
+
+
+def test_class_weights_of_lightgbm_are_for_one_label():
+    with pytest.raises(ValueError, match="class_weight is for classifiers, got 'balanced'"):
+        rlgb.LGBMRegressor(class_weight="balanced").fit(X, SIGNAL)
+    with pytest.raises(ValueError, match="class_weight must be None for the indicators of labels, got 'balanced'"):
+        rlgb.LGBMClassifier(class_weight="balanced").fit(X, Y)
