@@ -179,29 +179,8 @@ def test_decay_falls_to_the_least(rate, factor, least, tmp_path):
 @pytest.mark.parametrize(
     ("rate", "error", "text"),
     [
-        (
-            lambda index: 0.0,
-            ValueError,
-            "learning_rate: what the function returns for round 0 must be a number > 0",
-        ),
-        (
-            lambda index: "a",
-            TypeError,
-            "learning_rate: what the function returns for round 0 must be a number > 0",
-        ),
-        (0.0, ValueError, "learning_rate must be a number > 0 or a function of the round"),
-        ("fast", ValueError, "learning_rate must be a number > 0 or a function of the round"),
-        (Decay, TypeError, "learning_rate must be a number > 0 or a function of the round"),
-        (
-            lambda: 0.1,
-            TypeError,
-            "RFFBoostRegressor: learning_rate must be .* a function of the round .*, got <function",
-        ),
-        (
-            lambda index, total: 0.1,
-            TypeError,
-            "RFFBoostRegressor: learning_rate must be .* a function of the round",
-        ),
+        (lambda index: 0.0, ValueError, "learning_rate: what the function returns for round 0 must be"),
+        (lambda index: "a", TypeError, "learning_rate: what the function returns for round 0 must be"),
         (Decay(factor=1.5), ValueError, "Decay: factor must be"),
     ],
 )

@@ -66,7 +66,7 @@ CASES = [
     (Instance(Tree), [Tree()], [], [Tree, "tree"]),
     (SEED, [0, GENERATOR, None], [-1, 2**32], ["one", 1.5]),
     (THREADS, [1, -1, None], [0, -2000], [1.5]),
-    (RATE, [0.1, Decay()], [0.0, -1], [lambda: 0.1, Decay, None]),
+    (RATE, [0.1, Decay()], [0.0, -1], [lambda: 0.1, lambda index, total: 0.1, Decay, None]),
     (CALLBACKS, [[len], ()], [], [3, [3], [lambda: True], [ProgressBar]]),
 ]
 
