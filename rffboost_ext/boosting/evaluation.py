@@ -13,9 +13,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..contracts.preparation import prepare, require_accepted_target
 from ..core import Loss
-from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
-from ..data.sample_weight import check_sample_weight
+from ..data.sample_weight import are_rows_of, check_sample_weight
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
 from ..preprocessing.base_margin import encode_base_margin

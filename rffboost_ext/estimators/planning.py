@@ -16,8 +16,8 @@ from ..boosting.parts import Parts
 from ..boosting.plan import Member, Plan, Start
 from ..boosting.steps import Shrunk
 from ..core import Learner
-from ..data.copies import MIN_DISTINCT, merge_copies, merge_duplicates
 from ..data.dataset import Dataset
+from ..data.sample_weight import MIN_DISTINCT, merge_copies, merge_duplicates
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
