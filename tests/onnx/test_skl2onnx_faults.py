@@ -91,6 +91,13 @@ def test_zeros_are_written_for_entries_that_xgboost_takes_for_missing() -> None:
     np.testing.assert_allclose(ours(model, codes), model.predict(codes), atol=1e-5)
 
 
+def test_zeros_that_a_step_stores_beside_absent_entries_are_refused() -> None:
+    codes = RNG.integers(0, 4, (300, 2)).astype(float)
+    model = make_pipeline(OneHotEncoder(), SimpleImputer(), trees()).fit(codes, Y)
+    with pytest.raises(ValueError, match="SimpleImputer gets a sparse matrix here and may store zeros in it"):
+        to_onnx(model)
+
+
 @pytest.mark.parametrize("in_table", [False, True])
 def test_sparse_indicators_of_bins_are_refused(in_table: bool) -> None:
     bins: Any = KBinsDiscretizer(4, strategy="uniform")
