@@ -5,12 +5,16 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from ..inspection.plot_style import style_axes
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
 MARKERS = "osD^vPX*<>"
+MARKED = 20
+"""Most points of a curve with markers."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -40,3 +44,12 @@ def set_log_scale(axes: Any) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_curves(axes: Any, curves: Any) -> None:
+    """A line per system along x, with markers unless there are many."""
+    markers = {"marker": ""} if len(curves) > MARKED else {}
+    for index, name in enumerate(curves.columns):
+        line = curves[name].dropna()
+        axes.plot(line.index, line, label=str(name), ms=4, linewidth=1.5, **style(index) | markers)
+    style_axes(axes, "both")

@@ -80,3 +80,10 @@ class Summary:
     def ratios(self) -> Any:
         """Score of each system over that of the first one: the geometric mean over the data sets of both."""
         return np.exp(np.log(self.mean.div(self.mean[self.columns[0]], axis=0)).mean())
+
+
+def curves(frame: Any, systems: Sequence[str]) -> Any:
+    """Mean score over splits, then over data sets: a line per x, a column per system."""
+    means = frame.groupby(["dataset", "system", "x"])["score"].mean().unstack("system")
+    kept = [name for name in systems if name in means.columns]
+    return means[kept].groupby(level="x").mean().round(DIGITS)

@@ -7,8 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import LOSSES, RFFBoostClassifier, Tree
-from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, compare, load
-from rffboost_ext.experiments.compare.report import parity_lines
+from rffboost_ext.experiments.compare import SYSTEMS, load
 from rffboost_ext.experiments.compare.xgboost_systems import XGBoostLoop
 from rffboost_ext.interop.xgboost import objective
 
@@ -56,23 +55,6 @@ def test_loops_agree_for_any_loss_and_depth(loss):
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4, rtol=0)
 
 
-def test_stages_of_the_loop_are_those_of_shorter_fits():
-    X, y = noisy()
-    stages = list(XGBoostLoop(n_estimators=12, max_depth=3).fit(X, y).staged_predict(X))
-    assert len(stages) == 12
-    for rounds in (1, 5, 12):
-        shorter = XGBoostLoop(n_estimators=rounds, max_depth=3).fit(X, y)
-        np.testing.assert_array_equal(stages[rounds - 1], shorter.predict(X))
-
-
-def test_loop_keeps_labels_and_refuses_three_classes():
-    X, y = noisy()
-    names = np.array(["no", "yes"])[y]
-    assert set(XGBoostLoop(n_estimators=3).fit(X, names).predict(X)) == {"no", "yes"}
-    with pytest.raises(ValueError, match="2 classes, got 3"):
-        XGBoostLoop().fit(X, np.arange(len(X)) % 3)
-
-
 def sample(loss, n_classes, n=60):
     """A matrix with labels that `loss` can use, and margins of as many columns as it has outputs."""
     rng = np.random.default_rng(0)
@@ -100,27 +82,3 @@ def test_objective_is_the_weighted_derivative_of_the_loss(name, weighted):
     positive = np.maximum(expected[1], 1e-16) * weight[:, None]
     np.testing.assert_allclose(hessian.reshape(raw.shape), positive, rtol=1e-6)
     assert (hessian > 0).all()
-
-
-def test_cosines_in_xgboosts_loop_are_a_system():
-    X, y = noisy()
-    model = SYSTEMS.create("xgboost_cosine").build(rounds=8, learning_rate=0.2, seed=1, threads=1).fit(X, y)
-    stages = list(model.staged_predict(X))
-    assert len(stages) == 8
-    np.testing.assert_array_equal(stages[-1], model.predict(X))
-    assert model.score(X, y) > 0.7
-
-
-def test_parity_of_the_loops_is_reported_if_both_were_compared():
-    X, y = noisy()
-    systems = ["tree", "xgboost", "tree_logistic", "xgboost_logistic", "gbrff1"]
-    records = compare([NamedDataset("noisy", X, y)], systems, Protocol(rounds=5, splits=2))
-    mean = {name: np.mean([r["accuracy"] for r in records if r.system == name]) for name in systems}
-    lines = parity_lines(records)
-    pairs = [("tree", "xgboost"), ("tree_logistic", "xgboost_logistic")]
-    assert len(lines) == 1 + len(pairs)
-    for line, (ours, theirs) in zip(lines[1:], pairs, strict=True):
-        gain = 100 * (mean[ours] - mean[theirs])
-        assert line.startswith(f"  {ours} and {theirs}: {gain:+.2f} points of accuracy")
-        assert abs(gain) < 2.0
-    assert not parity_lines([record for record in records if record.system in ("tree", "gbrff1")])

@@ -8,7 +8,8 @@ import pytest
 
 from rffboost_ext.experiments.records import as_frame
 from rffboost_ext.experiments.reproduce import TARGETS
-from rffboost_ext.experiments.reproduce.comparison import PublishedComparison, complete_sets, curves, published
+from rffboost_ext.experiments.reproduce.comparison import PublishedComparison, complete_sets, published
+from rffboost_ext.experiments.summary import curves
 
 from .reproduce_cases import row
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import typer
 from typer import Argument, Option
 
+from ...utils.files import write_atomically
 from ..datasets import comma_separated, load, resolve_path
-from ..outputs import check_outputs, write_files
+from ..outputs import check_outputs
 from ..records import as_csv
 from ..study import progress_bar
 from .plots import check_format, draw
 from .protocol import MEASURES, Protocol, comparison, measured
-from .report import as_json, table
+from .report import comparison_report
 from .systems import SYSTEMS
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 DEFAULT_DATA = ["wine", "wdbc"]
-PLAIN_WIDTH = 500
 
 Data = Annotated[
     list[str] | None,
@@ -51,7 +46,6 @@ Seed = Annotated[
     int, Option(help="Random state of the first split; it counts up from there, to at most 2**32 - 1.")
 ]
 Jobs = Annotated[int, Option(help="Parallel processes; -1 for one per core.")]
-Json = Annotated[Path | None, Option(metavar="F", help="Write all records as JSON.", show_default=False)]
 Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.", show_default=False)]
 Plot = Annotated[Path | None, Option(metavar="F.png", help="Draw accuracies.", show_default=False)]
 
@@ -68,19 +62,20 @@ def compare_command(
     tune: Tune = False,
     seed: Seed = 1,
     jobs: Jobs = 1,
-    json: Json = None,
     csv: Csv = None,
     plot: Plot = None,
 ) -> None:
     """Compare boosting systems under identical loops: same splits, scaling and number of rounds.
 
-    Prints the mean and standard deviation of test accuracy per data set and system. Without arguments it takes
-    about a minute.
+    Prints the mean test accuracy per data set and system, ranks and times. Without arguments it takes about a
+    minute.
     """
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
-    files = {option: path for option, path in (("--json", json), ("--csv", csv), ("--plot", plot)) if path}
+    files = {option: path for option, path in (("--csv", csv), ("--plot", plot)) if path}
     chosen = data or DEFAULT_DATA
-    check_files(files, [path for name in chosen if (path := resolve_path(name, data_dir)) is not None])
+    check_outputs(files, [path for name in chosen if (path := resolve_path(name, data_dir)) is not None])
+    if plot is not None:
+        check_format(plot)
     names = comma_separated(systems)
     protocol.validate()
     for name in names:
@@ -89,27 +84,8 @@ def compare_command(
     study = comparison(datasets, names, protocol, plot is not None, jobs)
     with progress_bar(lines=False) as bar:
         records = measured(study, jobs, bar.add, bar.finish)
-    render: dict[str, Callable[[Path], bytes]] = {
-        "--json": lambda path: as_json(records),
-        "--csv": lambda path: as_csv(records, MEASURES),
-        "--plot": lambda path: draw(records, protocol, path.suffix[1:].lower()),
-    }
-    write_files({path: render[option](path) for option, path in files.items()})
-    standard_output().print(table(records, datasets, protocol))
-
-
-def check_files(files: dict[str, Path], inputs: Sequence[Path] = ()) -> None:
-    """Raise a ValueError unless all output files can be written and are none of the `inputs`."""
-    check_outputs(files, inputs)
-    if "--plot" in files:
-        if find_spec("matplotlib") is None:
-            raise ValueError("--plot needs matplotlib, which is not installed: pip install 'rffboost-ext[plot]'")
-        check_format(files["--plot"])
-
-
-def standard_output() -> Console:
-    """The console of standard output; wide enough for any table if it is a pipe or a file."""
-    from rich.console import Console
-
-    console = Console(file=sys.stdout)
-    return console if console.is_terminal else Console(file=sys.stdout, width=PLAIN_WIDTH)
+    if csv is not None:
+        write_atomically(csv, as_csv(records, MEASURES))
+    if plot is not None:
+        write_atomically(plot, draw(records, plot.suffix[1:].lower()))
+    typer.echo(comparison_report(records, protocol))

@@ -207,8 +207,6 @@ def comparison(
     """The study of a comparison, if it and the number of processes are valid."""
     protocol.validate()
     require("compare", "jobs", jobs, Integer(1) | OneOf((-1,)))
-    if isinstance(systems, str):
-        raise TypeError(f"compare: systems must be a sequence of names, got the text {systems!r}")
     for dataset in datasets:
         check_arrays(dataset)
     names = [dataset.name for dataset in datasets]
@@ -266,15 +264,12 @@ def create_system(name: str) -> System:
 
 
 def check_arrays(dataset: NamedDataset) -> None:
-    """Raise a TypeError or ValueError unless a data set is valid."""
-    if not isinstance(dataset, NamedDataset):
-        raise TypeError(f"compare: datasets must hold instances of NamedDataset, got {type(dataset).__name__}")
-    X, y, what = np.asarray(dataset.X), np.asarray(dataset.y), f"data set {dataset.name!r}"
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or not np.isfinite(X).all():
-        raise ValueError(f"{what}: X must be finite numbers of shape (n, d), got {X.dtype} of shape {X.shape}")
-    if y.shape != (len(X),) or y.dtype.kind not in "biu" or not np.isin(y, (0, 1)).all():
-        found = ", ".join(map(str, np.unique(y)[:3])) if y.size else "none"
-        raise ValueError(f"{what}: y must be 0 or 1, whole numbers, for each of {len(X)} rows, got {found}")
+    """Raise a ValueError unless features are finite and labels are 0 or 1."""
+    from sklearn.utils import check_X_y
+
+    _, y = check_X_y(dataset.X, dataset.y)
+    if y.dtype.kind not in "biu" or not np.isin(y, (0, 1)).all():
+        raise ValueError(f"data set {dataset.name!r}: y must be 0 or 1, whole numbers, got {np.unique(y)[:3]}")
 
 
 def plain_params(model: Any) -> Mapping[str, Any]:

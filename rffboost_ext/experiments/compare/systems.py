@@ -16,7 +16,7 @@ from ...estimators.classifier import RFFBoostClassifier
 from ...learners import Spectrum, Tree
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from .xgboost_systems import NativeXGBClassifier, XGBoostCosine, XGBoostLoop
+from .xgboost_systems import NativeXGBClassifier, XGBoostLoop
 
 DEPTH = 5
 POWERS_OF_TEN = [10.0**p for p in range(-2, 3)]
@@ -210,8 +210,9 @@ class XGBoostWithCosines(TreeSystem):
 
     note = "XGBoost's own loop, a cosine and a tree per round, logistic loss"
 
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostCosine:
-        return XGBoostCosine("log_loss", rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
+        shared = {"random_state": seed, "n_jobs": threads}
+        return XGBoostLoop("log_loss", rounds, learning_rate, DEPTH, cosines=True, **shared)
 
 
 @SYSTEMS.register("xgboost")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -10,14 +9,11 @@ from typing import Any
 import numpy as np
 import xgboost
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..._signals import defer_signals
 from ...core import Loss
-from ...interop.objectives import MatrixObjective
-from ...interop.xgboost import CosineObjective
+from ...interop.xgboost import CosineObjective, bind, intercept, objective
 from ...interop.xgboost_estimators import DeferInterrupts
-from ...losses.registry import LOSSES
 from ...utils.typing import Array
 
 
@@ -25,8 +21,8 @@ class NativeXGBClassifier(DeferInterrupts, xgboost.XGBClassifier):
     """``xgboost.XGBClassifier``, whose fit can be interrupted."""
 
 
-class XGBoostSystem(ClassifierMixin, BaseEstimator):
-    """Base class: parameters and label encoding.
+class XGBoostLoop(ClassifierMixin, BaseEstimator):
+    """``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
 
     Parameters
     ----------
@@ -40,6 +36,8 @@ class XGBoostSystem(ClassifierMixin, BaseEstimator):
         Depth of the trees.
     reg_lambda : float, default=1.0
         L2 penalty on leaf values.
+    cosines : bool, default=False
+        Whether a cosine of ours comes before each tree.
     random_state : int, default=0
         Seed.
     n_jobs : int, default=1
@@ -47,8 +45,8 @@ class XGBoostSystem(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        Class labels.
+    model_ : RFFBoostClassifier
+        The booster, and the cosines if there are any, as a fitted estimator.
     """
 
     def __init__(
@@ -58,6 +56,7 @@ class XGBoostSystem(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.1,
         max_depth: int = 5,
         reg_lambda: float = 1.0,
+        cosines: bool = False,
         random_state: int = 0,
         n_jobs: int = 1,
     ) -> None:
@@ -66,110 +65,44 @@ class XGBoostSystem(ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.reg_lambda = reg_lambda
+        self.cosines = cosines
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Fit to X (n, d), finite, and y (n,).
-
-        Raises
-        ------
-        ValueError
-            If y does not have two classes, or the data are not finite.
-        """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"{type(self).__name__}: y must have 2 classes, got {len(self.classes_)}")
-        self._train(X, codes)
+    def fit(self, X: Array, y: Array) -> XGBoostLoop:
+        """Fit to X (n, d), finite, and labels y (n,) of 0 and 1."""
+        self.classes_ = np.unique(y)
+        with defer_signals():
+            matrix = xgboost.QuantileDMatrix(X, y, nthread=self.n_jobs)
+        named = {name: getattr(self, name) for name in ("max_depth", "learning_rate", "reg_lambda")}
+        fixed = {"tree_method": "hist", "seed": self.random_state, "nthread": self.n_jobs}
+        train = {"params": named | fixed, "dtrain": matrix, "num_boost_round": self.n_estimators}
+        self.model_ = self._with_cosines(train, X) if self.cosines else self._with_trees(train)
         return self
 
-    @abstractmethod
-    def _train(self, X: Array, codes: Array) -> None:
-        """Fit to validated features and class indices."""
+    def _with_trees(self, train: dict[str, Any]) -> Any:
+        train["params"] |= intercept(self.loss, train["dtrain"])
+        return bind(xgboost.train(**train, obj=objective(self.loss)), self.loss)
 
-    def _native(self) -> dict[str, Any]:
-        """Parameters of ``xgboost.train``."""
-        named = {name: getattr(self, name) for name in ("max_depth", "learning_rate", "reg_lambda")}
-        fixed = {"tree_method": "hist", "disable_default_eval_metric": True}
-        return named | fixed | {"seed": self.random_state, "nthread": self.n_jobs}
-
-
-class XGBoostLoop(XGBoostSystem):
-    """``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop."""
-
-    booster_: Any
-    loss_: Loss
-
-    def _train(self, X: Array, codes: Array) -> None:
-        self.loss_ = LOSSES.create(self.loss)
-        self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
-        matrix, params = self._matrix(X, self.baseline_, label=codes), self._native() | {"base_score": 0.0}
-        self.booster_ = xgboost.train(params, matrix, self.n_estimators, obj=MatrixObjective(self.loss_))
-
-    def decision_function(self, X: Any) -> Array:
-        """Margins, (n,)."""
-        X = self._validate(X)
-        return self._margin(self._matrix(X, self.baseline_))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, (n, 2), by the loss's own link."""
-        return self.loss_.link.inverse(self.decision_function(X)[:, None])
-
-    def predict(self, X: Any) -> Array:
-        """The more probable class of each row, (n,)."""
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predicted classes after 1, 2, ... rounds."""
-        X = self._validate(X)
-        # With a base margin of 0 each prediction is the contribution of one tree.
-        matrix = self._matrix(X, 0.0)
-        margin = np.full(len(X), self.baseline_)
-        for t in range(self.n_estimators):
-            margin = margin + self._margin(matrix, iteration_range=(t, t + 1))
-            yield self._labels(margin)
-
-    def _matrix(self, X: Array, margin: float, **label: Array) -> Any:
-        return xgboost.DMatrix(X, base_margin=np.full(len(X), margin), nthread=self.n_jobs, **label)
-
-    def _margin(self, matrix: Any, **rounds: tuple[int, int]) -> Array:
-        margin = self.booster_.predict(matrix, output_margin=True, **rounds)
-        return np.asarray(margin, dtype=np.float64)
-
-    def _validate(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
-
-    def _labels(self, margin: Array) -> Array:
-        return np.asarray(self.classes_[(margin > 0.0).astype(int)])
-
-
-class XGBoostCosine(XGBoostSystem):
-    """``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree."""
-
-    model_: Any
-
-    def _train(self, X: Array, codes: Array) -> None:
+    def _with_cosines(self, train: dict[str, Any], X: Array) -> Any:
         shared = {name: getattr(self, name) for name in ("learning_rate", "random_state", "n_jobs")}
         hybrid = CosineObjective(self.loss, "rff_1", **shared)
-        with defer_signals():
-            matrix = xgboost.QuantileDMatrix(X, codes, nthread=self.n_jobs)
-        hybrid.attach(matrix, X)
-        self.model_ = hybrid.bind(xgboost.train(self._native(), matrix, self.n_estimators, obj=hybrid))
+        hybrid.attach(train["dtrain"], X)
+        train["params"]["disable_default_eval_metric"] = True
+        return hybrid.bind(xgboost.train(**train, obj=hybrid))
 
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, (n, 2)."""
-        check_is_fitted(self)
+    def decision_function(self, X: Array) -> Array:
+        """Raw scores, (n,)."""
+        return np.asarray(self.model_.decision_function(X))
+
+    def predict_proba(self, X: Array) -> Array:
+        """Class probabilities, (n, 2), by the loss's own link."""
         return np.asarray(self.model_.predict_proba(X))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Array) -> Array:
         """The more probable class of each row, (n,)."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.model_.predict(X)])
+        return np.asarray(self.model_.predict(X))
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predicted classes after 1, 2, ... rounds, a cosine and a tree each."""
-        check_is_fitted(self)
-        for codes in islice(self.model_.staged_predict(X), 1, None, 2):
-            yield self.classes_[codes]
+    def staged_predict(self, X: Array) -> Iterator[Array]:
+        """Predicted classes after 1, 2, ... rounds, each a tree, or a cosine and a tree."""
+        yield from islice(self.model_.staged_predict(X), int(self.cosines), None, 1 + self.cosines)

@@ -113,13 +113,6 @@ def along(frame: Any, label: str, repeats: str = "splits") -> Any:
     return means.reset_index().rename(columns={"x": label, "count": repeats})
 
 
-def curves(frame: Any, systems: Sequence[str]) -> Any:
-    """Mean score over splits, then over data sets: a line per x, a column per system."""
-    means = frame.groupby(["dataset", "system", "x"])["score"].mean().unstack("system")
-    kept = [name for name in systems if name in means.columns]
-    return means[kept].groupby(level="x").mean().round(DIGITS)
-
-
 def incomplete(frame: Any) -> str:
     """What :func:`complete_sets` lacks; empty if there are any."""
     return (

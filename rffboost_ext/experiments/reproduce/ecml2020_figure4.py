@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..records import Key, Record
 from ..study import Study, Task
-from .comparison import curves
+from ..summary import curves
 from .ecml2020_tuned import EcmlTable2
 from .figures import curve_figure
 from .markdown import curve_table

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...utils.typing import Array
-from ..figures import new_figure
+from ..figures import draw_curves, new_figure
 from ..records import Key, Record
 from ..study import Study, Task
-from .comparison import along, curves
-from .figures import draw_boundary, draw_curves
+from ..summary import curves
+from .comparison import along
+from .figures import draw_boundary
 from .grid_search import DataSplit
 from .markdown import curve_table
 from .splits import CrossValidated

@@ -9,15 +9,13 @@ import numpy as np
 
 from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
-from ..figures import new_figure, set_log_scale, style
+from ..figures import draw_curves, new_figure, set_log_scale, style
 from ..report import signed
 from .comparison import FAR, PublishedComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MARKED = 20
-"""Most points of a curve with markers."""
 CLASSES = ("#D55E00", "#0072B2")
 NEAREST = 1.5
 NARROWEST, LETTERS = 5.0, 14
@@ -88,15 +86,6 @@ def figure_caption(comparison: PublishedComparison) -> str:
     if comparison.spread.notna().any(axis=None):
         text += f"; bands: 1 and {FAR:g} published standard deviations"
     return text
-
-
-def draw_curves(axes: Any, curves: Any) -> None:
-    """A line per system along x, with markers unless there are many."""
-    markers = {"marker": ""} if len(curves) > MARKED else {}
-    for index, name in enumerate(curves.columns):
-        line = curves[name].dropna()
-        axes.plot(line.index, line, label=str(name), ms=4, linewidth=1.5, **style(index) | markers)
-    style_axes(axes, "both")
 
 
 def curve_figure(curves: Any, xlabel: str, ylabel: str, title: str, log: bool = False) -> Figure:

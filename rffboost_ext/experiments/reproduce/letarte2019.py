@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..figures import new_figure, set_log_scale
+from ..figures import draw_curves, new_figure, set_log_scale
 from ..records import Key, Record
 from ..report import signed
 from ..study import Study, Task
-from .comparison import PublishedComparison, along, curves, published
-from .figures import draw_curves
+from ..summary import curves
+from .comparison import PublishedComparison, along, published
 from .grid_search import SystemPath
 from .markdown import curve_table
 from .papers import LETARTE_2019, LETARTE_D, LETARTE_SHARES

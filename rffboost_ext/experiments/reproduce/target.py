@@ -15,7 +15,8 @@ from ..compare.protocol import plain_params
 from ..papers_data import file_of, load_published
 from ..records import Key, Record
 from ..study import Study, Task, every_task, settings_digest
-from .comparison import PublishedComparison, along, complete_sets, curves, incomplete
+from ..summary import curves
+from .comparison import PublishedComparison, along, complete_sets, incomplete
 from .figures import curve_figure, draw_comparison
 from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
