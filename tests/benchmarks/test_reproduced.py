@@ -13,8 +13,9 @@ from benchmarks import reproduced
 from benchmarks.reproduced import KEY, RESULTS, collect, kept, main, runs_of
 from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import TARGETS
-from rffboost_ext.experiments.reproduce.comparison import complete_sets, curves, published
+from rffboost_ext.experiments.reproduce.comparison import complete_sets, published
 from rffboost_ext.experiments.reproduce.target import COLUMNS
+from rffboost_ext.experiments.summary import curves
 
 from ..experiments.reproduce_cases import row
 
