@@ -23,6 +23,7 @@ from sklearn.base import clone
 from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
+from .distributions.special import HALF_LOG_2PI
 from .links import AffineLink, IdentityLink, LogLink
 from .registry import LOSSES
 from .survival import SurvivalLoss
@@ -34,7 +35,6 @@ PARAMETERS = """
         Scale of Z. "auto" is its maximum likelihood estimate for constant scores, computed in each fit; outside of
         a fit it is 1.
     """
-HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 # Hessian, in units of 1 / sigma^2, of rows whose loss is linear up to rounding.
 LEAST_HESSIAN = 1e-16
 # Exponents of Z are clipped to this size: squares of their exponentials are finite.
@@ -155,7 +155,7 @@ class AFTNormal(AFTLoss):
     {PARAMETERS}"""
 
     def log_density(self, z: Array) -> Array:
-        return np.stack([-0.5 * np.square(z) - HALF_LOG_TWO_PI, -z, np.full_like(z, -1.0)])
+        return np.stack([-0.5 * np.square(z) - HALF_LOG_2PI, -z, np.full_like(z, -1.0)])
 
     def log_survival(self, z: Array) -> Array:
         hazard = np.sqrt(2.0 / np.pi) / erfcx(z / np.sqrt(2.0))

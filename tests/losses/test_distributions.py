@@ -12,7 +12,7 @@ from scipy.special import beta, digamma, gammaln, polygamma
 
 from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution, Scales
 from rffboost_ext.losses import Normal
-from rffboost_ext.losses.distributions.counts import size_information
+from rffboost_ext.losses.distributions.counts import size_information, zero_inflated_poisson
 from rffboost_ext.losses.distributions.special import (
     df_information,
     log_minus_digamma,
@@ -20,7 +20,6 @@ from rffboost_ext.losses.distributions.special import (
     scaled_trigamma,
     stirling_remainder,
 )
-from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
 
 from ..cases import DISTRIBUTION_CASES, SAMPLES
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from sklearn.base import clone
 
 from ...core import Loss, Scales
@@ -38,8 +39,9 @@ class Distribution(Loss):
     gradients: they would follow the errors of the training rows, which soon are smaller than those of others.
 
     A new distribution defines ``link`` with names, ``negative_log_density``, ``gradient``,
-    ``information``, ``frozen``, ``mean``, and ``baseline`` or ``start``. Its numbers may overflow: they are
-    limited here. With the registration ``@DISTRIBUTIONS.register("name")`` it is known by name.
+    ``information``, ``frozen``, ``mean`` unless it is the first parameter, and ``baseline`` or ``start``. Its
+    numbers may overflow: they are limited here. With the registration ``@DISTRIBUTIONS.register("name")`` it is
+    known by name.
 
     Parameters
     ----------
@@ -122,9 +124,9 @@ class Distribution(Loss):
     def frozen(self, response: Array) -> Any:
         """The frozen distribution of :mod:`scipy.stats` of each row of a response (n, W), vectorised over rows."""
 
-    @abstractmethod
     def mean(self, response: Array) -> Array:
-        """The mean of each row of a response (n, W): (n,)."""
+        """The mean of each row of a response (n, W), (n,): by default the first parameter."""
+        return response[:, 0]
 
     def prediction(self, response: Array) -> Array:
         """The mean, (n, 1)."""
@@ -138,7 +140,7 @@ class ContinuousDistribution(Distribution):
     a fit would never end. The loss is therefore that of targets which are known up to errors of a size, the
     resolution, and the best scale of an exact prediction is the resolution. Elsewhere it makes no difference.
 
-    A new distribution also defines ``default_resolution``, and its loss and gradient use ``error``.
+    The loss and gradient of a new distribution use ``error``; it may define ``default_resolution``.
 
     Parameters
     ----------
@@ -164,9 +166,9 @@ class ContinuousDistribution(Distribution):
         resolution = self.default_resolution(y[:, 0], weight)
         return clone(self).set_params(resolution=resolution).prepared(y, weight, n_classes)
 
-    @abstractmethod
     def default_resolution(self, y: Array, weight: Array) -> float:
-        """The resolution for a target (n,)."""
+        """The resolution for a target (n,): by default a millionth, where it is relative to targets or bounded."""
+        return RESOLUTION
 
     @property
     def error(self) -> float:
@@ -181,8 +183,6 @@ def maximum_likelihood(
     loss: Distribution, y: Array, weight: Array, start: Array, least: Array, largest: Array
 ) -> Array:
     """The constant scores (C,), within bounds, that minimise the weighted loss of targets (n, 1)."""
-    from scipy.optimize import minimize
-
     values, of_row = np.unique(y[:, 0], return_inverse=True)
     y, share = values[:, None], np.bincount(of_row, weight) / weight.sum()
     unit = np.sqrt(loss.derivatives(y[:1], start[None])[1][0])

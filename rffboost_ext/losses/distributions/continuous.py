@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import expit, log_expit
 
 from ...utils.typing import Array
@@ -59,10 +60,6 @@ class GammaDistribution(ContinuousDistribution):
         excess = np.expm1(clip_exponent(log_u))
         return np.exp(clip_exponent(raw[:, 1:])), excess, excess - log_u + 0.5 * self.error**2
 
-    def default_resolution(self, y: Array, weight: Array) -> float:
-        """A millionth of the target."""
-        return RESOLUTION
-
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
         mean, variance = weighted_moments(y, weight)
         log_mean = np.log(mean)
@@ -71,12 +68,7 @@ class GammaDistribution(ContinuousDistribution):
         return start, start - 8.0, start + 8.0
 
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import gamma
-
-        return gamma(a=response[:, 1], scale=response[:, 0] / response[:, 1])
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.gamma(a=response[:, 1], scale=response[:, 0] / response[:, 1])
 
 
 @LOSSES.register("beta")
@@ -136,10 +128,6 @@ class Beta(ContinuousDistribution):
         shapes = precision * expit(raw[:, :1]), precision * expit(-raw[:, :1])
         return np.clip(shapes[0], LEAST_SHAPE, LARGEST_SHAPE), np.clip(shapes[1], LEAST_SHAPE, LARGEST_SHAPE)
 
-    def default_resolution(self, y: Array, weight: Array) -> float:
-        """A millionth of the largest standard deviation for a mean."""
-        return RESOLUTION
-
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
         mean, variance = weighted_moments(y, weight)
         spread = mean * (1.0 - mean)
@@ -147,10 +135,5 @@ class Beta(ContinuousDistribution):
         return start, start - 8.0, start + 8.0
 
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import beta
-
         mean, precision = response.T
-        return beta(a=mean * precision, b=(1.0 - mean) * precision)
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.beta(a=mean * precision, b=(1.0 - mean) * precision)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import expit, gammaln, log_expit, roots_laguerre
 
 from ...utils.typing import Array
@@ -61,12 +62,7 @@ class PoissonDistribution(CountDistribution):
         return np.array([log_mean(y[:, 0], weight)])
 
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import poisson
-
-        return poisson(mu=response[:, 0])
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.poisson(mu=response[:, 0])
 
 
 @LOSSES.register("negative_binomial")
@@ -126,13 +122,8 @@ class NegativeBinomial(CountDistribution):
         return start, start - 8.0, np.array([center + 8.0, np.log(largest)])
 
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import nbinom
-
         mean, size = response.T
-        return nbinom(n=size, p=size / (size + mean))
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.nbinom(n=size, p=size / (size + mean))
 
 
 @LOSSES.register("zero_inflated_poisson")
@@ -191,12 +182,49 @@ class ZeroInflatedPoisson(CountDistribution):
         return start, np.array([center - 8.0, -5.0]), np.array([center + 8.0, 15.0])
 
     def frozen(self, response: Array) -> Any:
-        from .zero_inflation import zero_inflated_poisson
-
         return zero_inflated_poisson(rate=response[:, 0], extra_zero=response[:, 1])
 
     def mean(self, response: Array) -> Array:
         return response[:, 0] * (1.0 - response[:, 1])
+
+
+class ZeroInflatedPoissonGenerator(stats.rv_discrete):
+    """A Poisson distribution of a rate, mixed with zeros of probability ``extra_zero``, for scipy.stats."""
+
+    def _argcheck(self, rate: Array, extra_zero: Array) -> Any:
+        return (rate >= 0.0) & (extra_zero >= 0.0) & (extra_zero <= 1.0)
+
+    def _pmf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
+        return (k == 0) * extra_zero + (1.0 - extra_zero) * stats.poisson.pmf(k, rate)
+
+    def _logpmf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            above = np.log1p(-extra_zero) + stats.poisson.logpmf(k, rate)
+            return np.where(k == 0, np.logaddexp(np.log(extra_zero), above), above)
+
+    def _cdf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
+        return extra_zero + (1.0 - extra_zero) * stats.poisson.cdf(k, rate)
+
+    def _sf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
+        return (1.0 - extra_zero) * stats.poisson.sf(k, rate)
+
+    def _ppf(self, q: Array, rate: Array, extra_zero: Array) -> Array:
+        rest = np.maximum(q - extra_zero, 0.0) / np.where(extra_zero < 1.0, 1.0 - extra_zero, 1.0)
+        found = np.where(rest > 0.0, stats.poisson.ppf(np.minimum(rest, 1.0), rate), 0.0)
+        # Rounding in `rest` may lead to the next number.
+        is_next = (found > 0.0) & (self._cdf(found - 1.0, rate, extra_zero) >= q)
+        return np.where(is_next, found - 1.0, found)
+
+    def _rvs(self, rate: Array, extra_zero: Array, size: Any = None, random_state: Any = None) -> Array:
+        is_extra = random_state.random_sample(size) < extra_zero
+        return np.where(is_extra, 0, random_state.poisson(rate, size))
+
+    def _stats(self, rate: Array, extra_zero: Array) -> tuple[Array, Array, None, None]:
+        mean = (1.0 - extra_zero) * rate
+        return mean, mean * (1.0 + extra_zero * rate), None, None
+
+
+zero_inflated_poisson = ZeroInflatedPoissonGenerator(name="zero_inflated_poisson", shapes="rate, extra_zero")
 
 
 def log_mean(y: Array, weight: Array) -> float:

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from scipy.special import betaln, expit
 
 from ...utils.typing import Array
 from ..links import AffineLink, IdentityLink, LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets, weighted_quantile
-from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, weighted_moments
+from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, Distribution, weighted_moments
 from .special import HALF_LOG_2PI, df_information, log_minus_digamma
 
 # Squares of standardised errors up to this are finite.
@@ -30,6 +31,10 @@ CONSTANT_SPREAD = 1e-12
 
 class LocationScale(ContinuousDistribution):
     """Base class of distributions with a location and a scale, whose log is the second score."""
+
+    link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
+    scale_information: float
+    """The Fisher information of the log of the scale; that of the location is one over the squared scale."""
 
     @abstractmethod
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
@@ -46,6 +51,14 @@ class LocationScale(ContinuousDistribution):
         location, scale = self.moments(y, weight)
         least = self.error if self.error > 0.0 else self.default_resolution(y, weight)
         return location, max(scale, least), least
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        location, scale, _ = self.bounded_moments(y[:, 0], weight)
+        return np.array([location, np.log(scale)])
+
+    def information(self, raw: Array) -> Sequence[Array]:
+        precision = np.exp(-clip_exponent(raw[:, 1:])) ** 2
+        return precision, np.full_like(precision, self.scale_information)
 
     def standardized(self, y: Array, raw: Array) -> tuple[Array, Array, Array]:
         """Standardised errors and resolution, and scales, (n, 1) each."""
@@ -69,7 +82,7 @@ class Normal(LocationScale):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
+    scale_information = 2.0
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         z, error, _ = self.standardized(y, raw)
@@ -79,30 +92,17 @@ class Normal(LocationScale):
         z, error, scale = self.standardized(y, raw)
         return -z / scale, 1.0 - np.square(z) - np.square(error)
 
-    def information(self, raw: Array) -> Sequence[Array]:
-        precision = np.exp(-clip_exponent(raw[:, 1:])) ** 2
-        return precision, np.full_like(precision, 2.0)
-
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
         mean, variance = weighted_moments(y, weight)
         return mean, math.sqrt(variance)
 
-    def baseline(self, y: Array, weight: Array) -> Array:
-        mean, scale, _ = self.bounded_moments(y[:, 0], weight)
-        return np.array([mean, np.log(scale)])
-
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import norm
-
-        return norm(loc=response[:, 0], scale=response[:, 1])
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.norm(loc=response[:, 0], scale=response[:, 1])
 
 
 @LOSSES.register("lognormal")
 @DISTRIBUTIONS.register("lognormal")
-class LogNormal(LocationScale):
+class LogNormal(Normal):
     r"""The distribution of a positive target whose log is normal with mean ``mu`` and deviation ``sigma``.
 
     The loss is that of :class:`Normal` for the log of the target, plus this log. The mean is
@@ -121,33 +121,20 @@ class LogNormal(LocationScale):
         require_targets(self, y, y > 0.0, "positive")
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
-        return self._of_log.negative_log_density(np.log(y), raw) + np.log(y)
+        return super().negative_log_density(np.log(y), raw) + np.log(y)
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
-        return self._of_log.gradient(np.log(y), raw)
-
-    def information(self, raw: Array) -> Sequence[Array]:
-        return self._of_log.information(raw)
+        return super().gradient(np.log(y), raw)
 
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
-        return self._of_log.moments(np.log(y), weight)
+        return super().moments(np.log(y), weight)
 
     def default_resolution(self, y: Array, weight: Array) -> float:
         """A millionth of the target."""
         return RESOLUTION
 
-    def baseline(self, y: Array, weight: Array) -> Array:
-        return self._of_log.baseline(np.log(y), weight)
-
-    @property
-    def _of_log(self) -> Normal:
-        """The distribution of the log of the target."""
-        return Normal(resolution=self.resolution)
-
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import lognorm
-
-        return lognorm(s=response[:, 1], scale=np.exp(clip_exponent(response[:, 0])))
+        return stats.lognorm(s=response[:, 1], scale=np.exp(clip_exponent(response[:, 0])))
 
     def mean(self, response: Array) -> Array:
         # Of larger deviations the square may overflow; the mean is then at its limit in any case.
@@ -168,7 +155,7 @@ class LaplaceDistribution(LocationScale):
         As in :class:`ContinuousDistribution`.
     """
 
-    link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
+    scale_information = 1.0
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         z, error, _ = self.standardized(y, raw)
@@ -179,25 +166,12 @@ class LaplaceDistribution(LocationScale):
         z, error, scale = self.standardized(y, raw)
         return -np.sign(z) / scale, 1.0 - np.abs(z) - np.square(error)
 
-    def information(self, raw: Array) -> Sequence[Array]:
-        precision = np.exp(-clip_exponent(raw[:, 1:])) ** 2
-        return precision, np.ones_like(precision)
-
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
         median = weighted_quantile(y, weight, 0.5)
         return median, float(np.average(np.abs(y - median), weights=weight))
 
-    def baseline(self, y: Array, weight: Array) -> Array:
-        median, scale, _ = self.bounded_moments(y[:, 0], weight)
-        return np.array([median, np.log(scale)])
-
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import laplace
-
-        return laplace(loc=response[:, 0], scale=response[:, 1])
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.laplace(loc=response[:, 0], scale=response[:, 1])
 
 
 @LOSSES.register("student_t")
@@ -256,6 +230,8 @@ class StudentT(LocationScale):
         of_df = df_information(df) * np.square(1.0 - 1.0 / df)
         return (df + 1.0) / (df + 3.0) * precision, 2.0 * df / (df + 3.0), of_df
 
+    baseline = Distribution.baseline
+
     @staticmethod
     def _logs(raw: Array) -> tuple[Array, Array]:
         """The logs of scale and degrees of freedom, (n, 1) each."""
@@ -283,9 +259,4 @@ class StudentT(LocationScale):
         return start, least, np.array([median + 20.0 * scale, np.log(scale) + 10.0, np.log(50.0)])
 
     def frozen(self, response: Array) -> Any:
-        from scipy.stats import t
-
-        return t(df=response[:, 2], loc=response[:, 0], scale=response[:, 1])
-
-    def mean(self, response: Array) -> Array:
-        return response[:, 0]
+        return stats.t(df=response[:, 2], loc=response[:, 0], scale=response[:, 1])
