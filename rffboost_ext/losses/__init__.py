@@ -1,7 +1,7 @@
 """Losses: what a booster minimises. One family per file."""
 
 from .aft import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal
-from .binary import Exponential, LogLoss
+from .classification import Exponential, LogLoss, MultilabelLogLoss, MultinomialLogLoss
 from .cox import Cox
 from .distributions import (
     DISTRIBUTIONS,
@@ -17,7 +17,6 @@ from .distributions import (
     StudentT,
     ZeroInflatedPoisson,
 )
-from .label_regression import LabelRegression
 from .links import (
     AffineLink,
     BinaryLogitLink,
@@ -30,13 +29,12 @@ from .links import (
     ParameterLink,
 )
 from .log_link import Gamma, Poisson, Tweedie
-from .multilabel import MultilabelLogLoss
-from .multinomial import MultinomialLogLoss
 from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
 from .robust import AbsoluteError, Huber, Quantile
 from .squared import SquaredError
 from .survival import SurvivalLoss
+from .wrapper import LabelRegression
 
 __all__ = [
     "DISTRIBUTIONS",

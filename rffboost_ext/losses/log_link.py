@@ -13,18 +13,14 @@ small, for Poisson if u is large. The hessian returned is therefore
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
-from sklearn.base import clone
 
 from ..core import Loss
 from ..utils.param_validation import OpenInterval
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
-from .robust import UNIT
-from .target_statistics import require_targets, round_to_24_bits
+from .target_statistics import require_targets
 from .unit import ScaledLoss
 
 # Raw scores are clipped to [-500, 500], logs of 1e-217 and 1e217: the mean of the target stays well inside.
@@ -39,10 +35,8 @@ class LogLinkLoss(ScaledLoss):
     exact_hessian = False
     positive = True
 
-    @property
-    @abstractmethod
-    def _power(self) -> float:
-        """The variance is proportional to this power of the mean."""
+    power: float
+    """The variance is proportional to this power of the mean."""
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with its unit computed from the target.
@@ -55,26 +49,23 @@ class LogLinkLoss(ScaledLoss):
         self.check_target(y)
         if not y.any():
             raise ValueError(f"loss {self!r}: y must have a positive sum, got only zeros")
-        mean = self._mean_of(y, weight)
-        if not isinstance(self.unit, str):
-            return self
-        return clone(self).set_params(unit=round_to_24_bits(mean ** (self._power - 2.0)))
-
-    def _mean_of(self, y: Array, weight: Array) -> float:
-        """The mean of the target; a ValueError if its log is near the limits of raw scores."""
         mean = float(np.average(y[:, 0], weights=weight))
         if not 1.0 / LARGEST_MEAN <= mean <= LARGEST_MEAN:
             raise ValueError(
                 f"loss {self!r}: y must have a mean between {1.0 / LARGEST_MEAN:g} and {LARGEST_MEAN:g}, got "
                 f"{mean:g}: give it in other units"
             )
-        return mean
+        return super().prepared(y, weight, n_classes)
+
+    def unit_of(self, y: Array, weight: Array) -> float:
+        """The mean of the target to the power p - 2."""
+        return float(np.average(y[:, 0], weights=weight)) ** (self.power - 2.0)
 
     def check_target(self, y: Array) -> None:
         require_targets(self, y, y >= 0.0, "at least 0")
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        raw, p = clip_exponent(raw), self._power
+        raw, p = clip_exponent(raw), self.power
         log_u = log_target(y) - raw
         scale, u_less_1 = np.exp((2.0 - p) * raw), np.expm1(log_u)
         with np.errstate(invalid="ignore"):
@@ -100,11 +91,7 @@ class Poisson(LogLinkLoss):
         target. "auto" is one over the weighted mean of the target, computed in each fit.
     """
 
-    _power = 1.0
-    constraints = {"unit": UNIT}
-
-    def __init__(self, unit: float | str = "auto") -> None:
-        self.unit = unit
+    power = 1.0
 
     def value(self, y: Array, raw: Array) -> Array:
         log_y = log_target(y)
@@ -123,13 +110,11 @@ class Gamma(LogLinkLoss):
     hessian are in the docstring of the module, with p = 2; they do not depend on the scale of the target.
     """
 
-    _power = 2.0
+    power = 2.0
+    unit = 1.0
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss itself, after a check of the targets."""
-        self.check_target(y)
-        self._mean_of(y, weight)
-        return self
+    def __init__(self) -> None:
+        """No parameters: derivatives do not depend on the unit of the target."""
 
     def check_target(self, y: Array) -> None:
         require_targets(self, y, y > 0.0, "positive")
@@ -159,15 +144,11 @@ class Tweedie(LogLinkLoss):
     Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
     """
 
-    constraints = {"power": OpenInterval(1.0, 2.0), "unit": UNIT}
+    constraints = ScaledLoss.constraints | {"power": OpenInterval(1.0, 2.0)}
 
     def __init__(self, power: float = 1.5, unit: float | str = "auto") -> None:
+        super().__init__(unit)
         self.power = power
-        self.unit = unit
-
-    @property
-    def _power(self) -> float:
-        return self.power
 
     def value(self, y: Array, raw: Array) -> Array:
         raw, p = clip_exponent(raw), self.power

@@ -5,16 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core import CoupledLoss, Loss
 from ..kernels import compiled
-from ..utils.param_validation import OPTIONAL, POSITIVE, Integer, OneOf
+from ..utils.param_validation import OPTIONAL, Integer, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
 from .query_ranking import QueryRanking, QueryRows, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
-from .target_statistics import round_to_24_bits
 from .unit import ScaledLoss
 
 # What the weight of a pair depends on, as the kernels know it.
@@ -48,12 +46,14 @@ class RankingLoss(CoupledLoss, ScaledLoss):
         require_relevance(f"loss {self!r}: y", y[:, 0])
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit, 1 over the mean hessian of equal scores; a ValueError if weights do not suit."""
+        """The loss with its unit; a ValueError if weights are not constant within queries."""
         require_constant_weight(y[:, 1], weight)
-        if not isinstance(self.unit, str):
-            return self
+        return super().prepared(y, weight, n_classes)
+
+    def unit_of(self, y: Array, weight: Array) -> float:
+        """1 over the mean hessian of equal scores."""
         hessian = np.average(self.derivatives(y, np.zeros((len(y), 1)))[1][:, 0], weights=weight)
-        return clone(self).set_params(unit=round_to_24_bits(float(1.0 / hessian)) if hessian > 0.0 else 1.0)
+        return float(1.0 / hessian) if hessian > 0.0 else 1.0
 
     @abstractmethod
     def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
@@ -107,11 +107,11 @@ class LambdaRank(RankingLoss):
     """
 
     exact_gradient = False
-    constraints = {"k": Integer(1) | OPTIONAL, "unit": POSITIVE | OneOf(("auto",))}
+    constraints = ScaledLoss.constraints | {"k": Integer(1) | OPTIONAL}
 
     def __init__(self, k: int | None = 32, unit: float | str = "auto") -> None:
+        super().__init__(unit)
         self.k = k
-        self.unit = unit
 
     def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
         ranking = QueryRanking.of(y[:, 1], score)
@@ -144,11 +144,11 @@ class Pairwise(RankingLoss):
     C. Burges et al., Learning to rank using gradient descent, ICML 2005.
     """
 
-    constraints = {"weighting": OneOf(("difference", "equal")), "unit": POSITIVE | OneOf(("auto",))}
+    constraints = ScaledLoss.constraints | {"weighting": OneOf(("difference", "equal"))}
 
     def __init__(self, weighting: str = "difference", unit: float | str = "auto") -> None:
+        super().__init__(unit)
         self.weighting = weighting
-        self.unit = unit
 
     def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
         rows = QueryRows.of_codes(y[:, 1])

@@ -18,15 +18,36 @@ from .registry import LOSSES
 from .target_statistics import MAD_TO_STD, typical_deviation, weighted_quantile
 from .unit import ScaledLoss
 
-UNIT = POSITIVE | OneOf(("auto",))
 # Errors are floored at this share of the unit: the hessian of the majorizer is infinite at an error of 0.
 ERROR_FLOOR = 0.05
 # In standard deviations: Huber's estimate then has 95 % of the efficiency of the mean for normal errors.
 DEFAULT_DELTA = 1.35
 
 
+class RobustLoss(Loss):
+    """Base class of the losses of this family."""
+
+    link = IdentityLink()
+    rows = "independent"
+    translation_invariant = True
+    fit_criterion = "scaled"
+    exact_hessian = False
+
+
+class PiecewiseLinearLoss(RobustLoss, ScaledLoss):
+    """Base class of losses that are linear on both sides of the target."""
+
+    def unit_of(self, y: Array, weight: Array) -> float:
+        return typical_deviation(y[:, 0] - self.baseline(y, weight), weight)
+
+    def absolute_derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        """Sign of the errors, and ``1 / |error|`` with errors floored at a share of the unit."""
+        error = raw - y
+        return np.sign(error), 1.0 / np.maximum(np.abs(error), np.multiply(ERROR_FLOOR, self.scales.unit))
+
+
 @LOSSES.register("quantile")
-class Quantile(ScaledLoss):
+class Quantile(PiecewiseLinearLoss):
     r"""The pinball loss, ``q max(y - raw, 0) + (1 - q) max(raw - y, 0)``: the response is a conditional quantile.
 
     The gradient is 1 - q above the target, -q below and 0 at it. With :math:`r = raw - y` the loss is
@@ -47,27 +68,18 @@ class Quantile(ScaledLoss):
     MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
     """
 
-    link = IdentityLink()
-    rows = "independent"
-    translation_invariant = True
-    fit_criterion = "scaled"
-    exact_hessian = False
-    constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
+    constraints = ScaledLoss.constraints | {"quantile": OpenInterval(0.0, 1.0)}
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
+        super().__init__(unit)
         self.quantile = quantile
-        self.unit = unit
-
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit computed from the target."""
-        return with_computed_unit(self, y, weight)
 
     def value(self, y: Array, raw: Array) -> Array:
         error = (raw - y)[:, 0]
         return np.maximum(-self.quantile * error, (1.0 - self.quantile) * error)
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        sign, curvature = absolute_derivatives(y, raw, self.unit)
+        sign, curvature = self.absolute_derivatives(y, raw)
         return 0.5 * sign + (0.5 - self.quantile) * np.abs(sign), 0.5 * curvature
 
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -75,7 +87,7 @@ class Quantile(ScaledLoss):
 
 
 @LOSSES.register("absolute_error")
-class AbsoluteError(ScaledLoss):
+class AbsoluteError(PiecewiseLinearLoss):
     r"""The absolute error, ``|raw - y|``: the response is the conditional median.
 
     The gradient is the sign of the error r, 0 where it is 0; the hessian is :math:`1 / \max(|r|, 0.05 u)`, u being
@@ -87,32 +99,18 @@ class AbsoluteError(ScaledLoss):
         Size of a typical error, as in :class:`Quantile`.
     """
 
-    link = IdentityLink()
-    rows = "independent"
-    translation_invariant = True
-    fit_criterion = "scaled"
-    exact_hessian = False
-    constraints = {"unit": UNIT}
-
-    def __init__(self, unit: float | str = "auto") -> None:
-        self.unit = unit
-
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit computed from the target."""
-        return with_computed_unit(self, y, weight)
-
     def value(self, y: Array, raw: Array) -> Array:
         return np.abs(raw - y)[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        return absolute_derivatives(y, raw, self.unit)
+        return self.absolute_derivatives(y, raw)
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.array([weighted_quantile(y[:, 0], weight, 0.5)])
 
 
 @LOSSES.register("huber")
-class Huber(Loss):
+class Huber(RobustLoss):
     r"""Half the squared error up to an error of delta, linear beyond: ``delta (|r| - delta / 2)``.
 
     The gradient is the error r clipped to [-delta, delta]; the hessian is :math:`\min(1, \delta / |r|)`.
@@ -129,11 +127,6 @@ class Huber(Loss):
     Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35, 1964.
     """
 
-    link = IdentityLink()
-    rows = "independent"
-    translation_invariant = True
-    fit_criterion = "scaled"
-    exact_hessian = False
     constraints = {"delta": POSITIVE | OneOf(("scale",))}
 
     def __init__(self, delta: float | str = "scale") -> None:
@@ -163,21 +156,6 @@ class Huber(Loss):
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.array([huber_location(y[:, 0], weight, self._delta)])
-
-
-def absolute_derivatives(y: Array, raw: Array, unit: float | str) -> tuple[Array, Array]:
-    """Sign of the errors, and ``1 / |error|`` with errors floored at a share of the unit."""
-    error = raw - y
-    floor = ERROR_FLOOR * (1.0 if isinstance(unit, str) else unit)
-    return np.sign(error), 1.0 / np.maximum(np.abs(error), floor)
-
-
-def with_computed_unit(loss: ScaledLoss, y: Array, weight: Array) -> Loss:
-    """`loss` with a unit of "auto" set to the typical deviation of the target from its baseline."""
-    if not isinstance(loss.unit, str):
-        return loss
-    deviation = y[:, 0] - loss.baseline(y, weight)
-    return clone(loss).set_params(unit=typical_deviation(deviation, weight))
 
 
 def huber_location(values: Array, weight: Array, delta: float) -> float:

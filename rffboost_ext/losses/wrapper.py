@@ -1,4 +1,4 @@
-"""A loss that wraps another one."""
+"""Losses that wrap another one, and the regression loss used for classification."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from ..core import CoupledLoss, Loss
+from ..core import CoupledLoss, Link, Loss
 from ..utils.typing import Array
+from .classification import signed_labels
+from .links import LabelMeanLink
 
 A = TypeVar("A", bound="LossWrapper")
 
@@ -78,3 +80,58 @@ class LossWrapper(Loss):
     def inner_target(self, y: Array) -> Array:
         """The target of the inner loss, (n, 1) or (n, C)."""
         return np.asarray(y)
+
+
+class LabelRegression(LossWrapper):
+    """A regression loss on the labels -1 and +1 of two classes, as in least-squares boosting.
+
+    The response of the inner loss estimates ``P(+1) - P(-1)``, so the probability of the second class is
+    ``(1 + response) / 2``, clipped to [0, 1].
+
+    Parameters
+    ----------
+    loss : Loss
+        A regression loss of one output whose response is increasing in the raw score and 0 at 0.
+    """
+
+    task = "classification"
+    positive = False
+    translation_invariant = False
+
+    @property
+    def link(self) -> Link:  # type: ignore[override]
+        return LabelMeanLink(self.loss.link)
+
+    def validate(self) -> None:
+        """Raise unless the inner loss is a valid regression loss for targets of either sign."""
+        super().validate()
+        if self.loss.task != "regression" or self.loss.positive:
+            raise ValueError(
+                f"LabelRegression: loss must be a regression loss for targets of either sign, as -1 and 1 are, "
+                f"got {self.loss!r}"
+            )
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> LabelRegression:
+        """The loss with its inner loss prepared for targets -1 and 1; a ValueError if its link does not suit."""
+        loss = super().prepared(y, weight, n_classes)
+        loss.require_centered()
+        return loss
+
+    def require_centered(self) -> None:
+        """Raise a ValueError unless the inner response is increasing and 0 at 0."""
+        response = np.asarray(self.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
+        if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
+            return
+        found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
+        raise ValueError(
+            f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1; "
+            f"link.inverse must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
+            f"set task = 'classification' if it returns class probabilities (n, K)"
+        )
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One, for two classes."""
+        return Loss.n_scores(self, y, n_classes)
+
+    def inner_target(self, y: Array) -> Array:
+        return signed_labels(y)

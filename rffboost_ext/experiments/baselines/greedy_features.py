@@ -10,7 +10,7 @@ from ...boosting.loop import boost
 from ...core import Learner, Round, Step
 from ...learners import SPECTRA
 from ...learners.optimizers import LBFGS
-from ...losses.binary import signed_labels
+from ...losses.classification import signed_labels
 from ...terms import Cosines
 from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real

@@ -15,7 +15,7 @@ from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
 from ...estimators.learner_policies import LEARNER_POLICIES, LearnerPolicy, everything
-from ...losses.binary import signed_labels
+from ...losses.classification import signed_labels
 from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
 from ...utils.typing import Array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ...losses.binary import signed_labels
+from ...losses.classification import signed_labels
 from ...terms import Cosines
 from ...utils.typing import Array
 from ..figures import new_figure
