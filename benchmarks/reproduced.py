@@ -19,7 +19,6 @@ from typing import Any
 
 import pandas as pd
 
-from rffboost_ext.experiments.outputs import write_files
 from rffboost_ext.experiments.records import Key, Record, as_frame
 from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, shared_records
@@ -92,7 +91,8 @@ def write(rows: Mapping[str, pd.DataFrame], runs: pd.DataFrame, results: Path) -
     texts = {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n") for name, frame in rows.items()}
     texts |= {RUNS: runs[RUN].to_csv(index=False, lineterminator="\n"), "README.md": report(rows, runs)}
     results.mkdir(parents=True, exist_ok=True)
-    write_files({results / name: text.encode() for name, text in texts.items()})
+    for name, text in texts.items():
+        (results / name).write_text(text)
 
 
 def newest(frames: Sequence[pd.DataFrame], key: list[str]) -> pd.DataFrame:

@@ -66,7 +66,7 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         return fail(" ".join([str(error), *getattr(error, "__notes__", ())]), program)
     except click_exception as error:
-        return fail(usage_message(error), program)
+        return fail(cast(Any, error).format_message(), program)
     return code if isinstance(code, int) else 0
 
 
@@ -115,20 +115,6 @@ def show_version(requested: bool) -> None:
     if requested:
         typer.echo(f"rffboost-ext {__version__}")
         raise typer.Exit
-
-
-def usage_message(error: Any) -> str:
-    """click's message for an invalid option or command, with all choices unless it suggests some."""
-    text = error.format_message()
-    context = getattr(error, "ctx", None)
-    if context is None or "Did you mean" in text or "Possible options" in text:
-        return str(text)
-    if "No such option" in text:
-        options = [name for p in context.command.params for name in p.opts if name.startswith("--")]
-        return f"{text} Options: {', '.join(sorted(options))}"
-    if "No such command" in text or "Missing command" in text:
-        return f"{text} Commands: {', '.join(sorted(context.command.commands))}"
-    return str(text)
 
 
 def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:

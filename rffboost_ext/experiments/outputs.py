@@ -1,12 +1,10 @@
-"""Checks of output files before a long run, and their atomic writing."""
+"""Checks of output files before a long run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-from ..utils.files import write_atomically
 
 
 def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> None:
@@ -34,17 +32,3 @@ def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> Non
         if real in read:
             raise ValueError(f"{option}: {str(path)!r} is an input file")
         owners[real] = option
-
-
-def create_folder(option: str, folder: Path) -> None:
-    """Create a folder, if there is none; a ValueError, which names the option, if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{option}: the folder {str(folder)!r} cannot be created: {error.strerror}") from error
-
-
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each atomically."""
-    for path, content in contents.items():
-        write_atomically(path, content)

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..utils.files import write_atomically
-
 Key = tuple[str, str, int, float]
 FIELDS = ("dataset", "system", "split", "x", "config")
 
@@ -80,7 +78,7 @@ class Records:
         ValueError
             If the file has other columns or an invalid row; the message names the file and the line.
         """
-        if not self.path.exists():
+        if not self.path.exists() or self.path.stat().st_size == 0:
             return {}
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -98,32 +96,17 @@ class Records:
 
     def append(self, *records: Record) -> None:
         """Append records, after the header if the file is new."""
-        try:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
-            text = as_csv(records, self.measures)
-        except FileExistsError:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-            text = as_csv(records, self.measures, header=False)
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
-            file.write(text)
-            os.fsync(file.fileno())
+        with open(self.path, "ab", buffering=0) as file:
+            file.write(as_csv(records, self.measures, header=file.tell() == 0))
 
     def repair(self) -> bool:
-        """Remove an incomplete last line, which an interrupted run leaves; whether there was one.
-
-        An empty file is removed.
-        """
+        """Remove an incomplete last line, which an interrupted run leaves; whether there was one."""
         if not self.path.exists():
             return False
         content = self.path.read_bytes()
-        complete = content[: content.rfind(b"\n") + 1]
-        if complete and complete == content:
-            return False
-        if complete:
-            write_atomically(self.path, complete)
-        else:
-            self.path.unlink()
-        return True
+        complete = content.rfind(b"\n") + 1
+        os.truncate(self.path, complete)
+        return complete < len(content)
 
     def _parse(self, line: int, cells: list[str]) -> Record:
         try:

@@ -14,6 +14,8 @@ from typing import Any
 from .records import Key, Record, Records
 
 Measures = Callable[[Any, Any, "Task"], list[dict[str, Any]]]
+Started = Callable[["Sequence[Task]"], object]
+Finished = Callable[["Task", "list[Record] | Failure"], object]
 Order = Callable[["Study", Mapping[Key, Record]], "list[Task]"]
 
 
@@ -118,8 +120,8 @@ class Study:
         self,
         known: dict[Key, Record],
         jobs: int = 1,
-        started: Callable[[Sequence[Task]], object] = lambda tasks: None,
-        finished: Callable[[Task, list[Record] | Failure], object] = lambda task, result: None,
+        started: Started = lambda tasks: None,
+        finished: Finished = lambda task, result: None,
     ) -> list[Failure]:
         """Measure what is missing, and what that makes possible.
 
@@ -158,14 +160,14 @@ class Study:
         """
         file.repair()
         records = dict(known or {}) | file.read()
-        with progress_bar() as bar:
+        with progress_bar() as (started, show):
 
             def finished(task: Task, result: list[Record] | Failure) -> None:
                 if not isinstance(result, Failure):
                     file.append(*result)
-                bar.finish(task, result)
+                show(task, result)
 
-            failures = self.run(records, jobs, bar.add, finished)
+            failures = self.run(records, jobs, started, finished)
         return records, failures
 
     def _call(self, task: Task) -> Callable[[], tuple[Task, list[Record] | Failure]]:
@@ -216,34 +218,25 @@ def failure_lines(failures: Iterable[Failure]) -> list[str]:
     return [str(same[0]) + f" ({len(same) - 1} more like it)" * (len(same) > 1) for same in groups.values()]
 
 
-class StudyProgress:
-    """Finished tasks, elapsed and remaining time on a rich display; with `lines`, each result as well."""
-
-    def __init__(self, display: Any, lines: bool) -> None:
-        self._display = display
-        self._lines = lines
-        self._bar = display.add_task("", total=0)
-
-    def add(self, tasks: Sequence[Task]) -> None:
-        """Add tasks."""
-        self._display.update(self._bar, total=self._display.tasks[0].total + len(tasks))
-
-    def finish(self, task: Task, result: list[Record] | Failure) -> None:
-        """Advance by a task, and print its failure or its last value."""
-        self._display.advance(self._bar)
-        if isinstance(result, Failure):
-            self._display.print(f"failed: {result}", highlight=False)
-        elif self._lines:
-            name, value = next(iter(result[-1].values.items()))
-            self._display.print(f"{task!s:48}{name} {value:.4g}", highlight=False)
-
-
 @contextmanager
-def progress_bar(lines: bool = True) -> Iterator[StudyProgress]:
-    """A bar on standard error, with a line for each task on request."""
+def progress_bar(lines: bool = True) -> Iterator[tuple[Started, Finished]]:
+    """The callbacks of :meth:`Study.run` for a bar on standard error; with `lines`, each result is printed."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True, soft_wrap=True)) as display:
-        yield StudyProgress(display, lines)
+        bar = display.add_task("", total=0)
+
+        def started(tasks: Sequence[Task]) -> None:
+            display.update(bar, total=(display.tasks[0].total or 0) + len(tasks))
+
+        def finished(task: Task, result: list[Record] | Failure) -> None:
+            display.advance(bar)
+            if isinstance(result, Failure):
+                display.print(f"failed: {result}", highlight=False)
+            elif lines:
+                name, value = next(iter(result[-1].values.items()))
+                display.print(f"{task!s:48}{name} {value:.4g}", highlight=False)
+
+        yield started, finished

@@ -187,10 +187,3 @@ def test_callbacks_of_mkboost_come_on_top():
     seen = []
     model = baselines.mkboost(9, C=100.0, subsample=None, callbacks=[lambda progress: seen.append(progress)])
     assert model.fit(X, (Y == 0).astype(int)).n_estimators_ == len(seen) == 1
-
-
-@pytest.mark.parametrize("params", [{"degree": 2.5}, {"degree": 0}, {"coef0": -1.0}, {"coef0": "a"}, {"gamma": 0}])
-def test_kernels_that_there_are_not(params):
-    model = baselines.bmkr(1).set_params(learner__kernels=[Kernel("poly", **params)])
-    with pytest.raises((ValueError, TypeError), match=f"{next(iter(params))} of a kernel must be"):
-        model.fit(X, BINARY)

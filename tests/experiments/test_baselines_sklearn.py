@@ -112,7 +112,6 @@ BAD = [
     (baselines.bmkr(C=-1.0), "C"),
     (baselines.bmkr().set_params(learner__kernels=()), "kernels"),
     (baselines.bmkr().set_params(learner__kernels=("rbf",)), "kernels"),
-    (baselines.mkboost().set_params(learner__kernels=(Kernel("sigmoid"),)), "kernels"),
     (baselines.mkboost(subsample=0.0), "subsample"),
 ]
 

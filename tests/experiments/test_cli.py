@@ -101,11 +101,11 @@ MISTAKES = {
     "compare wine --plot a.png --csv a.png": ["--plot", "--csv"],
     "compare wine --plot a.pgn": ["a.pgn", "png"],
     "compare wine --round 5": ["--round", "--rounds"],
-    "compare wine --frobnicate": ["--frobnicate", "--rounds", "--systems"],
+    "compare wine --frobnicate": ["--frobnicate"],
     "compare wine --splits": ["--splits"],
     "compare wine --data-dir=": ["--data-dir", "empty"],
     "comparr": ["comparr", "compare"],
-    "--frobnicate": ["--frobnicate", "--version"],
+    "--frobnicate": ["--frobnicate"],
 }
 
 

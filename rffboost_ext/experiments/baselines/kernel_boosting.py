@@ -20,7 +20,7 @@ from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
 from ...utils.typing import Array
 from .feature_map import LIBSVM_ITERATIONS
-from .kernel_terms import Kernel, KernelSum, Votes, rbf_kernels, require_kernel, votes
+from .kernel_terms import Kernel, KernelSum, Votes, rbf_kernels, votes
 
 GRAM_ROWS = 4_000
 """Up to this many rows a fit keeps one Gram matrix per kernel, at most 128 MB each."""
@@ -44,10 +44,8 @@ class BestKernel(Learner):
     def validate(self) -> None:
         """Raise unless the parameters are valid and there is at least one kernel."""
         super().validate()
-        if not (isinstance(self.kernels, Sequence) and len(self.kernels)):
+        if not self.kernels or not all(isinstance(kernel, Kernel) for kernel in self.kernels):
             raise ValueError(f"{type(self).__name__}: kernels must be a sequence of Kernel, got {self.kernels!r}")
-        for kernel in self.kernels:
-            require_kernel(type(self).__name__, kernel)
 
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The term of the best kernel, the first of equals, and its outputs."""

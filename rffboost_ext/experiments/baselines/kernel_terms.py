@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core import Term
-from ...utils.param_validation import NON_NEGATIVE, POSITIVE, Integer, require
 from ...utils.typing import Array
 
 
@@ -113,14 +112,3 @@ class Votes(Term):
 def votes(output: Array) -> Array:
     """-1 or 1 by the sign of an output; 1 where it is 0."""
     return np.where(output >= 0.0, 1.0, -1.0)
-
-
-def require_kernel(owner: str, kernel: object) -> None:
-    """Raise a TypeError or ValueError unless `kernel` is a valid Kernel."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"{owner}: kernels must hold instances of Kernel, got {kernel!r}")
-    if kernel.kernel not in ("linear", "rbf", "poly"):
-        raise ValueError(f"{owner}: kernels must be 'linear', 'rbf' or 'poly', got {kernel!r}")
-    require(owner, "gamma of a kernel", kernel.gamma, POSITIVE)
-    require(owner, "degree of a kernel", kernel.degree, Integer(1))
-    require(owner, "coef0 of a kernel", kernel.coef0, NON_NEGATIVE)

@@ -82,8 +82,8 @@ def compare_command(
         SYSTEMS.get(name)
     datasets = [load(name, data_dir, target) for name in chosen]
     study = comparison(datasets, names, protocol, plot is not None, jobs)
-    with progress_bar(lines=False) as bar:
-        records = measured(study, jobs, bar.add, bar.finish)
+    with progress_bar(lines=False) as (started, finished):
+        records = measured(study, jobs, started, finished)
     if csv is not None:
         write_atomically(csv, as_csv(records, MEASURES))
     if plot is not None:

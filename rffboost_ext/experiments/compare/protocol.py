@@ -16,7 +16,7 @@ from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, 
 from ...utils.typing import Array
 from ..datasets import NamedDataset, check_choices
 from ..records import Record
-from ..study import Failure, Study, Task
+from ..study import Failure, Finished, Started, Study, Task
 from .systems import SYSTEMS, System
 
 SYSTEM_SEED = 1
@@ -193,8 +193,12 @@ def compare(
         data set is too small for the protocol, before any work is done; or if a fit fails.
     """
     study = comparison(datasets, systems, protocol or Protocol(), curves, jobs)
-    report = (lambda record: None) if progress is None else progress
-    return measured(study, jobs, finished=lambda task, records: report(records[0]))
+
+    def report(task: Task, result: list[Record] | Failure) -> None:
+        if progress is not None and not isinstance(result, Failure):
+            progress(result[0])
+
+    return measured(study, jobs, finished=report)
 
 
 def comparison(
@@ -236,8 +240,8 @@ def itself(dataset: NamedDataset) -> NamedDataset:
 def measured(
     study: Study,
     jobs: int,
-    started: Callable[[Sequence[Task]], object] = lambda tasks: None,
-    finished: Callable[[Task, list[Record]], object] = lambda task, records: None,
+    started: Started = lambda tasks: None,
+    finished: Finished = lambda task, records: None,
 ) -> list[Record]:
     """All records of a study in the order of its tasks; a ValueError that names the task if one fails."""
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_ROWS = 500
-FEW = 500
 ORDER = ("LGBM", "GBRFF2")
 
 
@@ -89,7 +88,7 @@ class EcmlFigure5(TunedTarget):
         for dataset in scope.datasets:
             if dataset in set(frame["dataset"]):
                 means = self.curves(frame, dataset)
-                parts += [f"## {dataset}", curve_table(means, "n").rstrip(), few_line(means)]
+                parts += [f"## {dataset}", curve_table(means, "n").rstrip()]
         return "\n\n".join(parts)
 
     def draw(self, frame: Any, scope: Scope) -> Figure:
@@ -124,16 +123,3 @@ class EcmlFigure5(TunedTarget):
 def centred(model: Any, X: Array) -> Array:
     """Probability of the positive class, less one half."""
     return np.asarray(model.predict_proba(X)[:, 1] - 0.5)
-
-
-def few_line(means: Any) -> str:
-    """At how many sizes below 500 GBRFF2 is above LightGBM, as the paper's figure shows."""
-    few = means[means.index < FEW]
-    if set(ORDER) > set(means.columns) or not len(few):
-        return ""
-    ahead = int((few["GBRFF2"] > few["LGBM"]).sum())
-    gap = (few["GBRFF2"] - few["LGBM"]).mean()
-    return (
-        f"Below {FEW} examples GBRFF2 is above LightGBM at {ahead} of {len(few)} sizes, by {gap:.1f} points on "
-        "the mean."
-    )

@@ -73,21 +73,6 @@ class EcmlFigure2(CurveTarget):
     full = Scope(SETS, ("PBRFF", "GBRFF1", "GBRFF2"), 20, (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50))
     sample = Scope(("wine", "wdbc"), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 2, 3, 5, 10, 15, 20, 30, 50))
 
-    def tables(self, frame: Any, scope: Scope) -> str:
-        return super().tables(frame, scope) + "\n" + order_line(self.curves(frame, scope))
-
-
-def order_line(means: Any) -> str:
-    """Whether GBRFF2 is above GBRFF1 above PBRFF below 20 landmarks, as the paper's figure shows."""
-    few = means[means.index < 20]
-    if not {"PBRFF", "GBRFF1", "GBRFF2"} <= set(means.columns):
-        return ""
-    holds = (few["GBRFF2"] > few["GBRFF1"]) & (few["GBRFF1"] > few["PBRFF"])
-    return (
-        f"Below 20 landmarks GBRFF2 is above GBRFF1 above PBRFF, as published, at {holds.sum()} of {len(few)} "
-        "numbers.\n"
-    )
-
 
 class EcmlFigure3(CurveTarget):
     """Figure 3: GBRFF1 by total number of features, for several K."""

@@ -22,15 +22,6 @@ NARROWEST, LETTERS = 5.0, 14
 """Inches that a title needs, and letters of a caption per inch."""
 
 
-def placeholder(what: str) -> Figure:
-    """A placeholder that says what is missing."""
-    figure = new_figure(NARROWEST, 1.0)
-    figure.text(
-        0.5, 0.5, fill(f"Waits for {what}", int(LETTERS * NARROWEST)), ha="center", va="center", fontsize=9
-    )
-    return figure
-
-
 def draw_comparison(comparison: PublishedComparison, title: str) -> Figure:
     """A panel per system: on each data set, how far the mean is from the published one."""
     systems, names = list(comparison.mean.columns), list(comparison.mean.index)

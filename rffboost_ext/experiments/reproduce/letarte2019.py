@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..figures import draw_curves, new_figure, set_log_scale
 from ..records import Key, Record
-from ..report import signed
 from ..study import Study, Task
 from ..summary import curves
 from .comparison import PublishedComparison, along, published
@@ -112,22 +111,6 @@ class LetarteTable1(LetarteTarget, TableTarget):
         """The rows beside the published values."""
         known = published("letarte2019_table1")[list(self.columns)].set_axis(list(self.variants), axis=1)
         return PublishedComparison(frame, scope.datasets, scope.systems, known, lower=True)
-
-    def remarks(self, comparison: PublishedComparison) -> str:
-        return below_line(comparison)
-
-
-def below_line(comparison: PublishedComparison) -> str:
-    """On how many sets PB has a lower error than kernel values to the same landmarks."""
-    if not {"PB", "RBF_landmarks"} <= set(comparison.mean.columns):
-        return ""
-    both = comparison.mean[["PB", "RBF_landmarks"]].dropna()
-    below = both["PB"] < both["RBF_landmarks"]
-    gaps = ", ".join(f"{name} {signed(a - b)}" for name, (a, b) in zip(both.index, both.to_numpy(), strict=True))
-    return (
-        f"PB is below RBF landmarks on {below.sum()} of {len(both)} sets ({gaps} points); "
-        "as published, on all but mnist56.\n"
-    )
 
 
 class LetarteFigure1(LetarteTarget):

@@ -5,23 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ...utils.files import write_atomically
 from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
 from ..datasets import check_choices
 from ..figures import as_bytes
 from ..machine import environment
-from ..outputs import create_folder, write_files
 from ..papers_data import unavailable_datasets
 from ..records import Key, Record, Records, as_frame
 from ..study import Failure, failure_lines
 from . import TARGETS
-from .figures import placeholder
 from .target import COLUMNS, Scope, Target
-
-NEEDED = ("matplotlib", "lightgbm")
 
 
 @dataclass(frozen=True)
@@ -49,9 +45,6 @@ class Request:
         require("reproduce", "jobs", self.jobs, Integer(1))
         require("reproduce", "time_limit", self.time_limit, POSITIVE | OPTIONAL)
         target = TARGETS[self.target]
-        if self.time_limit is not None and not target.serial:
-            timed = ", ".join(name for name, other in TARGETS.items() if other.serial)
-            raise ValueError(f"time_limit is for targets that measure times, {timed}; got it for {self.target}")
         check_choices("data set", self.datasets or (), target.full.datasets)
         check_choices("system", self.systems or (), target.full.systems)
         check_choices(
@@ -59,11 +52,6 @@ class Request:
         )
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
-        for package in NEEDED:
-            if find_spec(package) is None:
-                raise ValueError(
-                    f"reproduce needs {package}, which is not installed: pip install 'rffboost-ext[all]'"
-                )
 
     def whole(self) -> Scope:
         """The scope of the whole page."""
@@ -130,7 +118,7 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
         If an option is invalid or no data set is available.
     """
     request.validate()
-    create_folder("out", request.out)
+    request.out.mkdir(parents=True, exist_ok=True)
     target, scope = TARGETS[request.target], request.scope()
     skipped = unavailable_datasets(scope.datasets, scope.data_dir) if target.downloads else {}
     scope = replace(scope, datasets=tuple(name for name in scope.datasets if name not in skipped))
@@ -184,10 +172,13 @@ def write_page(
     whole = replace(whole, datasets=tuple(name for name in names if name in present))
     page = render_page(request, target, frame, whole, skipped, failures)
     values = target.lines(frame, whole).to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    lacking = target.lacking(frame, whole)
-    picture = as_bytes(placeholder(lacking) if lacking else target.draw(frame, whole))
-    contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
-    write_files({request.file(ending): content for ending, content in contents.items()})
+    contents = {".md": page.encode(), "-values.csv": values.encode()}
+    if target.lacking(frame, whole):
+        request.file(".png").unlink(missing_ok=True)
+    else:
+        contents[".png"] = as_bytes(target.draw(frame, whole))
+    for ending, content in contents.items():
+        write_atomically(request.file(ending), content)
     return page
 
 
@@ -207,8 +198,8 @@ def render_page(
     parts = [
         f"# {target.title}",
         target.about + sample,
-        f"![{target.title}]({request.file('.png').name})",
-        f"Waits for {lacking}." if lacking else target.tables(frame, scope).rstrip("\n"),
+        f"Waits for {lacking}." if lacking else f"![{target.title}]({request.file('.png').name})",
+        "" if lacking else target.tables(frame, scope).rstrip("\n"),
         "\n".join(notes),
         f"`{request.command}`. {environment(1 if target.serial else request.jobs)} "
         f"Seconds in all: {frame['seconds'].sum():,.0f}.",
