@@ -9,10 +9,12 @@ import sys
 import warnings
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 from rffboost_ext.kernels import compile_cache
+from rffboost_ext.kernels.compile_notice import announce_compilation
 from rffboost_ext.kernels.kernel import CompiledKernel, kernel
 
 COUNT = """
@@ -103,16 +105,14 @@ def test_a_damaged_file_is_compiled_again(double, folders, damage):
     assert digest == compile_cache.hashlib.sha256(payload).digest()
 
 
-def test_a_folder_that_is_no_folder_is_passed_over(double, folders):
+def test_a_folder_that_is_no_folder_is_passed_over_and_without_any_there_is_one_warning(double, folders):
     folders[0].write_text("")
     with warnings.catch_warnings(action="error"):
         assert doubled(double) == [2.0, 8.0]
-    assert len(files(folders[1])) == 1
-
-
-def test_without_a_folder_there_is_one_warning(double, folders):
-    for folder in folders:
-        folder.write_text("")
+    (file,) = files(folders[1])
+    file.unlink()
+    folders[1].rmdir()
+    folders[1].write_text("")
     with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR") as caught:
         assert [doubled(double), doubled(double)] == [[2.0, 8.0]] * 2
     assert len(caught) == 1
@@ -164,6 +164,18 @@ def test_two_processes_that_start_at_once(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE) for _ in range(2)]
     assert [process.communicate(timeout=120)[0].decode().strip() for process in both] == ["[1.0, 1.0, 1.0]"] * 2
     assert len(files(tmp_path / "rffboost_ext")) == 1
+
+
+def test_compilation_is_announced_once(capsys):
+    twice = numba.njit(lambda x: 2 * x)
+    with announce_compilation():
+        twice(1)
+        twice(1.0)
+    assert capsys.readouterr().err.count("compiling") == 1
+    with announce_compilation():
+        twice(1)
+    twice(1j)
+    assert capsys.readouterr().err == ""
 
 
 def test_code_that_is_not_compiled_is_refused():

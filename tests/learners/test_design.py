@@ -88,7 +88,10 @@ def test_what_a_learner_keeps_has_no_name_of_ours() -> None:
     [
         ("design", X.astype(complex), TypeError),
         ("design", X.astype(object), TypeError),
+        ("design", np.full_like(X, np.nan), ValueError),
+        ("design", X[:0], ValueError),
         ("y", Y.astype(str), TypeError),
+        ("y", np.full_like(Y, np.inf), ValueError),
         ("weight", np.full(60, "a"), TypeError),
         ("init_raw", np.full((60, 1), np.nan), ValueError),
         ("init_raw", [[0.0]], ValueError),
@@ -97,8 +100,13 @@ def test_what_a_learner_keeps_has_no_name_of_ours() -> None:
 )
 def test_data_of_the_loop_are_named(name, given, error) -> None:
     data = {"design": X, "y": Y} | {name: given}
-    with pytest.raises(error, match=f"boost: {name} must"):
-        boost(data.pop("design"), data.pop("y"), loss="squared_error", learner="rff_1", **data)
+    with pytest.raises(error, match=f"{name} must|at least one row"):
+        boost(**data, loss="squared_error", learner="rff_1")
+
+
+def test_classes_of_the_loop_have_a_row_each() -> None:
+    with pytest.raises(ValueError, match=r"class indices .* got no row of class 1"):
+        boost(X, 2.0 * (Y > 0.0), loss="log_loss", learner="rff_1")
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "float16", "longdouble", ">f8", ">i4"])

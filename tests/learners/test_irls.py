@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares, ReweightedLeastSquares
 from rffboost_ext.learners.kernel_machines.regularization_path import (
     MIN_RELATIVE_CURVATURE,
     CurvatureBounds,
@@ -71,22 +70,6 @@ def test_a_round_minimises_the_penalised_expansion(case, kind, n_components, fir
         exact = -features @ np.linalg.solve(system + np.diag(norms * mean * size), pull)
         np.testing.assert_allclose(output[:, c], exact, rtol=0, atol=2e-4 * max(1.0, np.abs(exact).max()))
     np.testing.assert_allclose(term(z), output, rtol=0, atol=1e-6 * np.abs(output).max())
-
-
-@pytest.mark.parametrize("n_rows", [4, 40])
-def test_least_squares_are_those_of_either_system(n_rows) -> None:
-    rng = np.random.default_rng(0)
-    features, curvature = rng.normal(size=(9, n_rows)), rng.uniform(1e-4, 1.0, n_rows)
-    pull, basis, units = rng.normal(size=n_rows), ReweightedLeastSquares(features), rng.uniform(0.5, 2.0, 9)
-    assert basis.is_dual == (n_rows < 9)
-    expected = np.linalg.solve(features * curvature @ features.T + 0.1 * np.eye(9), features @ pull)
-    np.testing.assert_allclose(basis.solve(curvature, pull, 0.1), expected, rtol=1e-9)
-    squares = LeastSquares.factorised(features, curvature, units, 0.1)
-    assert len(squares.factor) == min(9, n_rows)
-    system = features * curvature @ features.T + np.diag(0.1 / units**2)
-    found = squares.solve((pull / curvature)[:, None])
-    np.testing.assert_allclose(found[0], np.linalg.solve(system, features @ pull), rtol=1e-9)
-    np.testing.assert_allclose(squares.predict(found)[:, 0], features.T @ found[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [RFFRidge, RFFIRLS])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rffboost_ext import (
-    RFF1,
     Cosines,
     Design,
     Learner,
@@ -20,14 +19,13 @@ from rffboost_ext import (
     Round,
     SymmetricTrees,
     Term,
-    Tree,
     Trees,
     boost,
 )
 from rffboost_ext.core import Fitted
 from rffboost_ext.learners import mixture
 from rffboost_ext.learners.mixture import MANY_FEATURES, describe_part, tree_variants
-from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions, update_average
+from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions
 
 from ..cases import LOSS_CASES, make_data, make_round
 
@@ -89,14 +87,6 @@ def test_trees_of_rankings_are_symmetric() -> None:
     assert kinds(model.fit(X, (X[:, 0] > 0).astype(float), qid=qid).ensemble_) == [Cosines, SymmetricTrees]
 
 
-def test_moving_averages_remember_their_share() -> None:
-    averages = np.full(2, np.nan)
-    for value in (1.0, 2.0, 5.0):
-        update_average(averages, 1, value, 0.8)
-    assert np.isnan(averages[0])
-    assert averages[1] == pytest.approx(0.8 * (0.8 * 1.0 + 0.2 * 2.0) + 0.2 * 5.0)
-
-
 class Nothing(Learner):
     """Finds nothing."""
 
@@ -149,13 +139,6 @@ def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
         learner._draw_learner(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)
     ]
     assert set(first) == {1}
-
-
-def test_a_mixture_promises_what_both_learners_do() -> None:
-    rising = Tree(2, monotone_constraints=(1, 0))
-    assert Mixture(cosines=rising, trees=rising).active_constraints == ("monotone_constraints",)
-    assert Mixture().active_constraints == ()
-    assert Tree(2, monotone_constraints=(0, 0)).active_constraints == ()
 
 
 def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
@@ -226,13 +209,6 @@ def test_rows_that_are_merged_are_not_left_out_whole(learner: str) -> None:
     np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], shares, atol=0.03)
 
 
-def test_any_learner_may_take_either_place() -> None:
-    X = grid(200)
-    learner = Mixture(cosines=RFF1(fit_criterion="newton"), trees=Tree(max_depth=2))
-    fitted = boost(X, X[:, :1] ** 2, loss="squared_error", learner=learner, n_estimators=12, random_state=0)
-    assert {*kinds(fitted)} == {Cosines, Trees}
-
-
 def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
@@ -245,12 +221,3 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     ]
     assert all(np.isfinite(one).all() for one in books)
     assert books[0] is not books[1]
-
-
-@pytest.mark.parametrize(
-    "params",
-    [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"n_alternating": -1}, {"cosines": "rff_9"}],
-)
-def test_a_wrong_parameter_is_named(params: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="|".join([*params, "rff_9"])):
-        Mixture(**params).validate()

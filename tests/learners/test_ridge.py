@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import RFFIRLS, Cosines, Decay, RFFBoostRegressor, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
-from rffboost_ext.learners.fourier.second_order import cosine_term
 from rffboost_ext.utils.parallel import SINGLE_BLAS
 
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
@@ -17,20 +16,6 @@ SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
 PLAIN = {"early_stopping": False, "random_state": 0}
 # One kernel and one penalty, and frequencies as they are drawn.
 FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1, "compare_scales": False, "n_directions": 1}
-
-
-def waves(X, omega):
-    """Cosines and sines, (n, 2K)."""
-    z = X @ omega.T
-    return np.hstack([np.cos(z), np.sin(z)])
-
-
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_amplitudes_are_a_term(n_outputs) -> None:
-    rng = np.random.default_rng(1)
-    omega, amplitudes = rng.normal(size=(5, 3)), rng.normal(size=(n_outputs, 10))
-    expected = waves(X, omega) @ amplitudes.T
-    np.testing.assert_allclose(cosine_term(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight")
@@ -124,17 +109,6 @@ def test_constants_are_joined_whatever_they_weigh(weight) -> None:
     joined = Cosines(np.zeros((5, 3)), np.arange(5.0), np.full((5, 2), weight)).merged()
     assert joined.omega.shape == (1, 3)
     np.testing.assert_allclose(joined(X), weight * np.cos(np.arange(5.0)).sum(), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [150, 900])
-def test_blas_threads_do_not_matter(n) -> None:
-    Z = np.random.default_rng(8).normal(size=(n, 6))
-    found = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, user_api="blas"):
-            model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(Z, np.sin(Z[:, 0]))
-            found.append(model.predict(Z))
-    np.testing.assert_array_equal(*found)
 
 
 def test_the_last_thread_gives_blas_its_threads_back() -> None:

@@ -18,11 +18,10 @@ from rffboost_ext import (
     Round,
     SymmetricTree,
     SymmetricTrees,
-    Term,
 )
 from rffboost_ext.estimators.learner_policies import alternatives
 from rffboost_ext.learners.trees.symmetric import growth
-from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
+from rffboost_ext.learners.trees.symmetric.columns import ManyLevels
 from rffboost_ext.learners.trees.symmetric.features import category
 from rffboost_ext.learners.trees.symmetric.monotone import isotonic
 from rffboost_ext.losses import SquaredError
@@ -211,8 +210,6 @@ def test_chains_of_leaves_have_the_nearest_ascending_values():
     [
         ({"monotone_constraints": (1, 0)}, "monotone_constraints must have one entry for each of the 4 features"),
         ({"monotone_constraints": (1, 0, 0, 0), "leaf": "linear"}, "leaf must be 'auto' or 'constant'"),
-        ({"max_depth": 0}, "max_depth"),
-        ({"max_bin": 256}, "max_bin"),
     ],
 )
 def test_wrong_parameters_are_named(params, words):
@@ -255,16 +252,6 @@ def test_random_numbers_are_of_the_seed(params):
     ]
     np.testing.assert_array_equal(fits[0], fits[1])
     assert np.abs(fits[0] - fits[2]).max() > 1e-3
-
-
-@pytest.mark.parametrize("missing_right", [False, True])
-def test_conditions_divide_rows_as_codes_do(missing_right: bool) -> None:
-    values, codes = np.append(np.arange(20.0), np.nan), np.empty(21, dtype=np.uint8)
-    column = Numbers(values, np.ones(21), 4, codes)
-    for code in range(column.n_codes):
-        condition = column.condition(code, missing_right)
-        right = np.where(np.isnan(values), condition.missing_right, values >= condition.threshold)
-        np.testing.assert_array_equal(right, (codes > code) | ((codes == 0) & missing_right))
 
 
 @pytest.mark.parametrize("leaf", ["constant", "linear"])
@@ -315,16 +302,3 @@ def test_memory_of_histograms_is_bounded(monkeypatch):
     kept = RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X)
     monkeypatch.setattr(growth, "MOST_SUMS", 0)
     np.testing.assert_array_equal(RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X), kept)
-
-
-def test_shapley_values_of_linear_leaves_are_exact():
-    rng = np.random.default_rng(3)
-    wide = rng.standard_normal((N, 11))
-    y = wide[:, 0] * wide[:, 1] * wide[:, 2]
-    model = RFFBoostRegressor(learner=SymmetricTree(3, "linear"), n_estimators=5, early_stopping=False)
-    term = trees_of(model.fit(wide[:, :6], y))
-    found = term.shapley(wide[:2], wide[5:9])
-    # Further columns have no effect; with six features all coalitions are evaluated.
-    expected = Term.shapley(term, wide[:2, :6], wide[5:9, :6])
-    np.testing.assert_allclose(found[:, :, :6], expected, atol=1e-12)
-    assert not found[:, :, 6:].any()

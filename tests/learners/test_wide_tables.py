@@ -10,7 +10,6 @@ import pytest
 
 from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, RFFRidge, load_model
-from rffboost_ext.inspection.importance import importances
 from rffboost_ext.learners.kernel_machines.row_space import row_space
 from rffboost_ext.terms.projection import Projection
 
@@ -102,24 +101,6 @@ def test_series_give_the_total_effects_of_moved_columns(n_columns, monkeypatch) 
     found = term.total_effects(X, np.full(40, 1 / 40))
     monkeypatch.setattr("rffboost_ext.terms.total_effects.MANY_FEATURES", n_columns)
     np.testing.assert_allclose(found, term.total_effects(X, np.full(40, 1 / 40)), rtol=5e-3)
-
-
-@pytest.mark.parametrize("gamma", [0.3, 30.0])
-def test_shapley_values_of_many_features_need_few_nodes(gamma, monkeypatch) -> None:
-    rng = np.random.default_rng(0)
-    omega = np.sqrt(2.0 * gamma / 300) * rng.normal(size=(2, 300))
-    term, X = Cosines(omega, np.array([0.0, 1.0]), np.ones((2, 1))), rng.normal(size=(3, 300))
-    found = term.shapley(X[:2], X[2:])
-    np.testing.assert_allclose(found.sum(axis=2), term(X[:2]) - term(X[2:]), atol=1e-10)
-    monkeypatch.setattr("rffboost_ext.terms.cosine_arrays.MAX_NODES", 150)
-    np.testing.assert_allclose(found, term.shapley(X[:2], X[2:]), rtol=1e-8, atol=1e-12)
-
-
-def test_importances_of_a_wide_model_find_its_columns(model) -> None:
-    fitted, X, _ = model
-    shares = importances(fitted.ensemble_, X)
-    assert shares[:20].mean() > 3.0 * shares[20:].mean()
-    np.testing.assert_allclose(fitted.feature_importances_, shares, rtol=1e-6)
 
 
 def test_equal_projections_are_of_one_family() -> None:
