@@ -38,14 +38,11 @@ MODULES = (
     "describe",
     "export",
     "graph",
-    "linear_trees",
     "output_projection",
     "links",
     "predictor",
     "comparison",
     "skl2onnx_converters",
-    "symmetric_trees",
-    "uncertainty",
     "verify",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,10 @@ from onnx import ValueInfoProto
 
 from rffboost_ext.exporting import Array, CategoryEncoding
 
-from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
-from .input_names import input_names
+from .element_types import numpy_type
+from .graph import BOOL, FLOAT32, ML, Graph
 from .inputs import unused_text
-from .model import value_info
+from .model import input_names, value_info
 
 AS_TEXT = "a table of text instead, such as by astype(str)"
 
@@ -32,41 +33,15 @@ class CategoryInputs:
     ----------
     encoding : CategoryEncoding
         The categories.
-    names : tuple of str
-        The columns, if they have names.
-    dtype : str
-        "float32", "float64" or "mixed".
-    taken : tuple of str
-        Names of outputs, which no input can have.
+    inputs : list of ValueInfoProto
+        The declared inputs.
+    missing_text : dict of str to str, or None
+        The text to write for a missing one, by input: '' if that is no category. None if no input is text.
     """
 
     encoding: CategoryEncoding
-    names: tuple[str, ...]
-    dtype: str
-    taken: tuple[str, ...] = ()
-
-    @property
-    def has_text(self) -> bool:
-        """Whether a column holds text."""
-        return any(holds_text(entry) for entry in self.encoding.categories)
-
-    @property
-    def inputs(self) -> list[ValueInfoProto]:
-        """The declared inputs."""
-        outer = FLOAT64 if self.dtype == "float64" else FLOAT32
-        if not self.has_text:
-            return [value_info("X", outer, ["N", len(self.encoding.categories)])]
-        entries = zip(self._names(), self.encoding.categories, strict=True)
-        return [
-            value_info(name, np.dtype(object) if holds_text(entry) else outer, ["N", 1]) for name, entry in entries
-        ]
-
-    @property
-    def missing_text(self) -> dict[str, str] | None:
-        """The text to write for a missing one, by input: '' if that is no category. None if no input is text."""
-        entries = zip(self._names(), self.encoding.categories, strict=True)
-        known = {name: list(entry) for name, entry in entries if entry is not None and holds_text(entry)}
-        return {name: unused_text(texts, "") for name, texts in known.items()} or None
+    inputs: list[ValueInfoProto]
+    missing_text: dict[str, str] | None
 
     def opset(self, asked: int) -> int:
         """The version of the operator set: the requested one."""
@@ -74,25 +49,43 @@ class CategoryInputs:
 
     def open(self, graph: Graph) -> str:
         """Begin `graph` with the inputs and return the name of the matrix."""
-        outer = FLOAT64 if self.dtype == "float64" else FLOAT32
-        categories = self.encoding.categories
-        if self.has_text:
-            given = [
-                graph.input(name, np.dtype(object) if holds_text(entry) else outer)
-                for name, entry in zip(self._names(), categories, strict=True)
-            ]
-        else:
-            x = graph.input("X", outer)
-            given = [
-                graph.node("Gather", x, graph.constant([j], "column"), axis=1) for j in range(len(categories))
-            ]
-        columns = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
-        return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
+        given, categories = (
+            [graph.input(one.name, numpy_type(one.type)) for one in self.inputs],
+            self.encoding.categories,
+        )
+        if self.missing_text is None:
+            columns = [graph.constant([j], "column") for j in range(len(categories))]
+            given = [graph.node("Gather", given[0], column, axis=1) for column in columns]
+        codes = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
+        return codes[0] if len(codes) == 1 else graph.node("Concat", *codes, axis=1)
 
-    def _names(self) -> list[str]:
-        """Names of the inputs: those of the columns, else x0, x1 and so on."""
-        columns = list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))]
-        return input_names(columns, self.taken)
+
+def category_inputs(
+    encoding: CategoryEncoding, names: Sequence[str], dtype: str, taken: Container[str]
+) -> CategoryInputs:
+    """The inputs for categories.
+
+    Parameters
+    ----------
+    encoding : CategoryEncoding
+        The categories.
+    names : sequence of str
+        The columns, if they have names; else they are x0, x1 and so on.
+    dtype : {"float32", "float64"}
+        Type of the inputs that are numbers.
+    taken : container of str
+        Names of outputs, which no input can have.
+    """
+    categories = encoding.categories
+    columns = input_names(list(names) or [f"x{j}" for j in range(len(categories))], taken)
+    entries = [*zip(columns, categories, strict=True)]
+    texts = {
+        name: unused_text(list(entry), "") for name, entry in entries if entry is not None and holds_text(entry)
+    }
+    if not texts:
+        return CategoryInputs(encoding, [value_info("X", dtype, ["N", len(categories)])], None)
+    inputs = [value_info(name, object if name in texts else dtype, ["N", 1]) for name in columns]
+    return CategoryInputs(encoding, inputs, texts)
 
 
 def holds_text(categories: Array | None) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from rffboost_ext import Link, Term
 from rffboost_ext.exporting import Array
 
-from .comparison import distances
+from .comparison import EPS, distances
 from .conversion import rounding_error
 from .derived_links import MeanLink
 from .embedding import all_nodes
@@ -22,7 +22,6 @@ from .model import assemble, value_info
 from .preprocessing_steps import columns_of_fit
 from .runtimes import runner
 from .source import ExportSource
-from .tolerance import EPS
 
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_EXPONENT = 80.0

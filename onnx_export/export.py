@@ -21,14 +21,13 @@ from . import (  # noqa: F401  register kinds of terms and of estimators
     trees,
     uncertainty,
 )
-from .category_nodes import CategoryInputs
+from .category_nodes import CategoryInputs, category_inputs
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
-from .input_names import OFFSET, RESERVED
 from .links import class_columns, response_nodes
 from .metadata import metadata_for, write_metadata
-from .model import assemble, check_target_path, save, value_info
+from .model import OFFSET, RESERVED, assemble, check_target_path, outer_dtype, save, value_info
 from .predictor import OnnxPredictor
 from .preprocessing_steps import PreprocessingSteps, convert_steps
 from .source import ExportSource, export_source
@@ -175,8 +174,8 @@ def preprocessing_of(
 ) -> PreprocessingSteps | CategoryInputs | None:
     """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
     if source.encoding is not None:
-        taken = tuple(extra.name for extra in source.extras)
-        return CategoryInputs(source.encoding, source.feature_names, dtype, taken)
+        taken = [extra.name for extra in source.extras]
+        return category_inputs(source.encoding, source.feature_names, outer_dtype(dtype), taken)
     by_column = source.by_column and hasattr(X, "columns")
     return convert_steps(source, X, dtype, opset) if source.steps is not None or by_column else None
 
@@ -190,7 +189,7 @@ def build(
     tree_operators: bool | None = None,
 ) -> ModelProto:
     """The model of a source, after the nodes of `before` if there are any; its terms are compared on rows of X."""
-    outer = FLOAT64 if dtype == "float64" else FLOAT32
+    outer = outer_dtype(dtype)
     version = opset if before is None else before.opset(opset)
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, version, tree_operators=tree_operators)
     # Constants and nodes with the names of outputs get a number.

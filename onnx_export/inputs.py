@@ -22,8 +22,8 @@ from rffboost_ext.exporting import (
     with_underscores,
 )
 
-from .input_names import OFFSET
 from .metadata import Metadata
+from .model import OFFSET
 
 TIMES = np.datetime64, np.timedelta64
 """Types of objects that NumPy converts to numbers."""

@@ -15,7 +15,7 @@ import rffboost_ext
 from rffboost_ext.exporting import Array, category_lists
 
 from .graph import Graph
-from .input_names import OFFSET
+from .model import OFFSET
 from .source import ExportSource
 
 FORMAT = "rffboost-onnx 1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,46 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
-from onnx import ModelProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper
+from onnx.checker import ValidationError
+from onnx.external_data_helper import load_external_data_for_model, uses_external_data
 
 from rffboost_ext.exporting import check_path, require_regular, write_atomically
 
 from .element_types import element_type
-from .external_data import LARGEST_MODEL, load_external_data, require_plausible_shapes
 from .graph import Graph
 
 IR_VERSION = 8
 PRODUCER = "rffboost-ext"
 FIRST_BYTE = b"\x08"
 """Files begin with the IR version."""
+LARGEST_MODEL = 2**31 - 1
+"""Bytes of the largest model that Protocol Buffers can hold."""
+OFFSET = "base_margin"
+"""The input of the offset of the raw scores."""
+RESERVED = ("label", "probabilities", "score", "variable", "interval", "X", OFFSET)
+"""Names with a fixed meaning."""
 
 
 def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any] | None) -> ValueInfoProto:
     """The declaration of an input or output; text is any dtype of kind U or O."""
     return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), shape)
+
+
+def outer_dtype(dtype: str) -> str:
+    """The type of the inputs and outputs of a file whose numbers are "float32", "float64" or "mixed"."""
+    return "float64" if dtype == "float64" else "float32"
+
+
+def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]:
+    """The names of the columns; reserved, taken, repeated and empty ones get underscores."""
+    made: list[str] = []
+    for column in columns:
+        name = column or "_"
+        while name in RESERVED or name in taken or name in made or (name in columns and name != column):
+            name += "_"
+        made.append(name)
+    return made
 
 
 def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
@@ -96,6 +119,62 @@ def parse(content: bytes, name: str) -> ModelProto:
         raise ValueError(
             f"{name} cannot be read as an ONNX model: the content is damaged or of another kind"
         ) from error
+
+
+def tensors_of(graph: GraphProto) -> Iterator[TensorProto]:
+    """All tensors of a graph: initializers, attributes, and those of subgraphs."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from (attribute.t, *attribute.tensors)
+            for inner in (attribute.g, *attribute.graphs):
+                yield from tensors_of(inner)
+
+
+def load_external_data(model: ModelProto, name: str, folder: Path | None) -> None:
+    """Read the weights that a model keeps in files of a folder into the model itself.
+
+    Parameters
+    ----------
+    model : ModelProto
+        It is changed if it keeps weights elsewhere.
+    name : str
+        Name of the model, for messages.
+    folder : Path or None
+        Folder of the model; None if it is unknown.
+
+    Raises
+    ------
+    ValueError
+        If the folder is unknown, or a file is missing or outside the folder.
+    """
+    external = [tensor for tensor in tensors_of(model.graph) if uses_external_data(tensor)]
+    if not external:
+        return
+    if folder is None:
+        places = {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}
+        raise ValueError(
+            f"{name} has weights in the file {', '.join(sorted(places))} beside it, whose folder is unknown: pass "
+            f"the path of the model, or load it by onnx.load"
+        )
+    try:
+        load_external_data_for_model(model, str(folder))
+        for tensor in external:
+            # As in a file that has the weights in it.
+            tensor.ClearField("data_location")
+    except (KeyError, OSError, ValidationError, ValueError) as error:
+        raise ValueError(f"{name} has weights beside it that cannot be read: {error}") from error
+
+
+def require_plausible_shapes(model: ModelProto, name: str) -> None:
+    """Raise a ValueError if a tensor has a dimension beyond the size of the model: it cannot hold the values."""
+    size = model.ByteSize()
+    for tensor in tensors_of(model.graph):
+        if any(not 0 <= dim <= size for dim in tensor.dims):
+            raise ValueError(
+                f"{name} cannot be read as an ONNX model: {tensor.name!r} has the shape {list(tensor.dims)} in a "
+                f"file of {size} bytes"
+            )
 
 
 def check_target_path(path: str | os.PathLike[str]) -> Path:

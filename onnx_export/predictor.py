@@ -12,10 +12,9 @@ from onnx import ModelProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
-from .input_names import OFFSET, RESERVED
 from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps
 from .metadata import Metadata, read_metadata
-from .model import load, name_of
+from .model import OFFSET, RESERVED, load, name_of
 from .runtimes import open_session, run_session, with_output
 
 CHUNK_ELEMENTS = 2**18

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from onnx.checker import ValidationError, check_model
 from onnx.compose import add_prefix
-from onnx.shape_inference import InferenceError
+from onnx.shape_inference import InferenceError, infer_shapes
 from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
@@ -19,14 +19,20 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.exporting import Array
 
+from .embedding import rename_values
 from .graph import BOOL, FLOAT32, INT64, ML, ML_OPSET, Graph
-from .input_names import input_names, rename_inputs
-from .model import assemble, value_info
-from .precision import single_precision
+from .model import assemble, input_names, value_info
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts, with_dense_bins
 from .text_steps import accept_empty_texts, missing_texts
+
+CODES = ("OneHotEncoder", "LabelEncoder")
+"""Operators whose results are small integers, exact in float32."""
+MOVES = ("ArrayFeatureExtractor", "Cast", "Concat", "Flatten", "Gather", "Identity", "Reshape", "Transpose")
+"""Operators that pass values on unchanged."""
+ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
+"""Operators whose parameters or results are float32 whatever their input is."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +197,9 @@ def columns_of_fit(source: ExportSource, X: Any) -> Any:
 def name_inputs(graph: GraphProto, columns: Sequence[str], taken: set[str]) -> None:
     """Name the inputs after the columns, as far as these are not `taken`: skl2onnx changes names with spaces."""
     inner = {name for node in graph.node for name in node.output} | {entry.name for entry in graph.initializer}
-    names = zip((entry.name for entry in graph.input), input_names(columns, taken | inner), strict=True)
-    rename_inputs(graph, dict(names))
+    present = [entry.name for entry in graph.input]
+    names = dict(zip(present, input_names(columns, taken | inner), strict=True))
+    rename_values(graph, lambda name: names.get(name, name))
 
 
 def check_steps(model: ModelProto, dtype: str) -> None:
@@ -213,6 +220,37 @@ def check_steps(model: ModelProto, dtype: str) -> None:
             f"{node.op_type} (node {node.name!r}), which computes in float32{advice}, or pass integer columns of "
             f"X as float64 if they are the cause"
         )
+
+
+def single_precision(model: ModelProto) -> NodeProto | None:
+    """The first node of a model that rounds real numbers to float32, if there is one.
+
+    Codes of categories are exact in float32; they are followed through operators that pass values on.
+
+    Parameters
+    ----------
+    model : ModelProto
+        A valid model whose real inputs are float64.
+    """
+    graph = infer_shapes(model).graph
+    single = {
+        value.name
+        for value in (*graph.value_info, *graph.output)
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT
+    }
+    constants = {entry.name for entry in graph.initializer}
+    codes: set[str] = set()
+    for node in graph.node:
+        if is_code(node) or (node.op_type in MOVES and codes.issuperset(set(node.input) - constants)):
+            codes.update(node.output)
+        elif node.op_type in ALWAYS_SINGLE or single.intersection(node.output):
+            return node
+    return None
+
+
+def is_code(node: NodeProto) -> bool:
+    """Whether a node outputs categories as small integers."""
+    return node.op_type in CODES and not any(entry.name == "values_floats" for entry in node.attribute)
 
 
 def check_width(model: ModelProto, source: ExportSource) -> None:

@@ -27,7 +27,7 @@ from rffboost_ext import (
 from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_numbers, read_table
 
 from .derived_links import ColumnLink, MeanLink, require_mean
-from .input_names import RESERVED
+from .model import RESERVED
 from .scaling import Scaling, behind_scaling, center_and_scale, with_lower_thresholds
 from .sparse_steps import dense, divides_by_norm, parts
 

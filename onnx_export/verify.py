@@ -12,14 +12,21 @@ from onnx import ModelProto
 from rffboost_ext import Ensemble
 from rffboost_ext.exporting import Array, OneOf, check_base_margin, require
 
-from .comparison import WHOLE, Comparison, Report, distances, largest_difference
-from .input_names import OFFSET
+from .comparison import (
+    EPS,
+    WHOLE,
+    Comparison,
+    Report,
+    distances,
+    largest_difference,
+    response_tolerance,
+    score_tolerance,
+)
 from .inputs import graph_inputs, offset_input
 from .metadata import Metadata, read_metadata
-from .model import load, name_of
+from .model import OFFSET, load, name_of, outer_dtype
 from .runtimes import runner, with_output
 from .source import ExportSource, export_source
-from .tolerance import EPS, response_tolerance, score_tolerance
 
 RUNTIMES = ("onnxruntime", "reference", "auto")
 # Tolerance of the steps before the ensemble, as a multiple of the rounding error of a column's largest value:
@@ -114,7 +121,7 @@ def compare_all(
     source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str, offset: Array
 ) -> Report:
     """The report on the outputs of a file for X and an offset of the scores."""
-    wide, outer = in_float64(X), outer_dtype(metadata)
+    wide, outer = in_float64(X), outer_dtype(metadata.dtype)
     offset_in_graph = offset.astype(outer).astype(np.float64)
     scores = {id(given): source.raw(given) + offset for given in (X, wide)}
     # Steps of a pipeline compute in the type of X: of float32 and float64, the one that the file follows.
@@ -134,11 +141,6 @@ def compare_all(
     return Report(len(raw), runtime, metadata.dtype, lines, largest_difference(raw, raw_in_graph), single)
 
 
-def outer_dtype(metadata: Metadata) -> str:
-    """The type of the inputs and outputs of a file."""
-    return "float64" if metadata.dtype == "float64" else "float32"
-
-
 def prediction_error(source: ExportSource, outputs: dict[str, Array], raw: Array) -> float:
     """The largest difference of the file's predictions to those of an estimator with raw scores `raw`."""
     found = outputs.get("variable" if source.classes is None else "probabilities", np.empty(0))
@@ -151,7 +153,7 @@ def features_in_graph(
     """The input of the ensemble in the graph, and its comparison with that in Python if there are steps."""
     if metadata.steps not in outputs:
         with np.errstate(over="ignore"):
-            return wanted.astype(outer_dtype(metadata)).astype(np.float64), ()
+            return wanted.astype(outer_dtype(metadata.dtype)).astype(np.float64), ()
     found = outputs[metadata.steps].astype(np.float64)
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
@@ -163,7 +165,7 @@ def end_to_end(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> Comparison:
     """The predictions of the file compared with the estimator's, whose raw scores of X are `raw`."""
-    limit = response_tolerance(source, raw, score, EPS[outer_dtype(metadata)])
+    limit = response_tolerance(source, raw, score, EPS[outer_dtype(metadata.dtype)])
     error = prediction_error(source, outputs, raw)
     if np.isinf(error):
         return Comparison(WHOLE, error, limit)
@@ -206,7 +208,7 @@ def compare(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> tuple[Comparison, ...]:
     """Each output compared with that for the raw scores `raw`, whose tolerance is `score`."""
-    eps = EPS[outer_dtype(metadata)]
+    eps = EPS[outer_dtype(metadata.dtype)]
     response = source.response(raw)
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}

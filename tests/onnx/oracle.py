@@ -9,9 +9,9 @@ import numpy as np
 import onnxruntime
 from onnx.defs import onnx_opset_version
 
+from onnx_export.comparison import EPS
 from onnx_export.describe import RUNTIMES
 from onnx_export.export import HIGHEST_OPSET
-from onnx_export.tolerance import EPS
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
