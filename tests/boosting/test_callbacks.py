@@ -59,13 +59,6 @@ def test_a_bar_is_closed_however_the_fit_ends():
     assert pickle.loads(pickle.dumps(clone(stopped.set_params(callbacks=[bar])))).callbacks[0].every == 10
 
 
-def test_a_progress_bar_with_a_file_is_cloned():
-    bar = ProgressBar(every=3, file=sys.stderr)
-    (copy,) = clone(RFFBoostRegressor(callbacks=[bar])).callbacks
-    assert copy is not bar
-    assert (copy.every, copy.options) == (bar.every, bar.options)
-
-
 def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ImportError, match="ProgressBar needs tqdm"):
@@ -124,14 +117,6 @@ def test_schedules_go_with_folds_stacks_refits_and_sets():
     folds = RFFBoostRegressor(**(params | {"n_folds": 2, "quality": "high"})).fit(X, Y)
     assert max(rates(folds)) <= 0.8
     assert folds.score(X, Y) > 0.0
-
-
-def test_a_warm_start_goes_on_with_the_schedule():
-    model = RFFBoostRegressor(warm_start=True, learning_rate=halving, **PLAIN).fit(X, Y)
-    model.set_params(n_estimators=11).fit(X, Y)
-    whole = RFFBoostRegressor(learning_rate=halving, **(PLAIN | {"n_estimators": 11})).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
-    assert rates(model) == pytest.approx([halving(t) for t in range(11)])
 
 
 @pytest.mark.parametrize("rate", [halving, Decay(0.5, 0.9)], ids=["function", "Decay"])

@@ -162,13 +162,6 @@ def test_stopping_watches_the_last_metric(metric, own_rows):
         assert not hasattr(model, "evals_result_")
 
 
-def test_a_metric_that_is_no_number_is_named():
-    X, y = BINARY
-    model = RFFBoostClassifier(eval_metric=lambda y, prediction: np.nan, learner="rff_newton")
-    with pytest.raises(ValueError, match="eval_metric must be finite on the"):
-        model.fit(X, y)
-
-
 def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
     X, y, X_other, y_other = halves(REAL)
     whole, params = None, PLAIN | {"n_estimators": 9}
@@ -263,6 +256,8 @@ def test_what_is_wrong_with_a_set_or_a_metric_is_named():
     [
         (lambda y: 1.0, TypeError, r"'<lambda>' makes no number of targets and means \(.*takes 1 positional"),
         (lambda y, prediction: None, TypeError, "'<lambda>' makes no number of targets and means .*NoneType"),
+        (lambda y, prediction: {}["gone"], ValueError, "'<lambda>' makes no number .*KeyError"),
+        (lambda y, prediction: 1 / 0, ValueError, "'<lambda>' makes no number .*Zero"),
         (np.subtract, TypeError, "'subtract' makes no number"),
         (max, ValueError, "'max' makes no number"),
         ("roc_auc", TypeError, "'roc_auc' makes no number .*predict_proba"),

@@ -87,14 +87,6 @@ def test_a_warm_start_after_an_interrupt():
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-4)
 
 
-def test_an_interrupted_fit_with_a_checkpoint_can_be_resumed(tmp_path):
-    params = {"learner": "mixture"} | ROUNDS
-    model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5), Ctrl_C(7)], **params)
-    with pytest.raises(KeyboardInterrupt, match="7 rounds"):
-        model.fit(X, Y)
-    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(tmp_path / "whole", params))
-
-
 def test_an_interrupt_while_a_checkpoint_is_written(tmp_path, monkeypatch):
     writes, plain = [0], files.os.replace
 

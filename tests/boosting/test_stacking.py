@@ -95,19 +95,6 @@ def test_a_stack_of_distributions_is_the_sum_of_its_weighted_scores() -> None:
     np.testing.assert_allclose(model.ensemble_.raw(Z), wanted, rtol=1e-9, atol=1e-9)
 
 
-def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:
-    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
-    y, raw = rng.normal(size=(100, 1)), rng.normal(size=(3, 100, 1))
-    expected = simplex_weights(loss, Observations(y, np.ones(100)), raw, np.zeros_like(y))
-    odd = np.concatenate([raw, 1e3 * rng.normal(size=(3, 5, 1))], axis=1)
-    target, start = np.concatenate([y, np.zeros((5, 1))]), np.zeros((105, 1))
-    weight = np.r_[np.ones(100), np.full(5, 1e-12)]
-    # The penalty is a share of the number of rows.
-    np.testing.assert_allclose(
-        simplex_weights(loss, Observations(target, weight), odd, start), expected, atol=0.02
-    )
-
-
 def test_models_that_say_the_same_weigh_the_same() -> None:
     y, raw = np.ones((5, 1)), np.full((2, 5, 1), 0.3)
     for start in (raw[0], np.zeros((5, 1))):

@@ -65,17 +65,6 @@ def test_a_fit_leaves_no_trace_in_a_step():
     assert joblib.hash(step) == before
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_confidence_rated_is_the_papers_closed_form(seed):
-    round = make_round(CASES["exponential"], seed)
-    h, y = outputs(round, seed)[:, 0], 2.0 * round.y[:, 0] - 1.0
-    w = round.weight * np.exp(-y * round.raw[:, 0])
-    alpha = 0.5 * np.log(np.sum((1.0 + y * h) * w) / np.sum((1.0 - y * h) * w))
-    keep, length = STEPS.create("confidence_rated").move(round, h[:, None])
-    assert keep == 1.0
-    assert length == pytest.approx(alpha, rel=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_confidence_rated_minimises_its_bound_on_the_loss(seed):
     round = make_round(CASES["exponential"], seed)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, Shrunk
-from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.patience import Patience
-from rffboost_ext.boosting.evaluation import Evaluation
-from rffboost_ext.boosting.metrics import EvaluationMetric
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
@@ -54,18 +49,3 @@ def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: 
     best = int(run.scores.argmin())
     assert 20 < best < len(run.scores) - 20
     assert len(run.ensemble) == given + round(beyond * best)
-
-
-def test_errors_are_those_of_the_held_out_rows() -> None:
-    asked = []
-
-    def error(rows, raw):
-        asked.append(rows.y)
-        return MeanLoss(LOSSES.create("squared_error"))(rows, raw)
-
-    metric = EvaluationMetric("error", False, error)
-    own = replace(trainer("rff_newton"), evaluation=Evaluation({}, (metric,), None))
-    own.fit_stopping(KEPT, OUT, Plan([], 0.3, 5, Patience(3)))
-    assert asked
-    for y in asked:
-        np.testing.assert_array_equal(y, OUT.y)

@@ -10,19 +10,15 @@ from rffboost_ext import (
     LEARNERS,
     LOSSES,
     STEPS,
-    Cosines,
-    Learner,
     RFFBoostClassifier,
     RFFBoostRegressor,
-    Round,
     Shrunk,
     Tree,
 )
-from rffboost_ext.boosting.early_stopping import stacking, validation_split
+from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.early_stopping.stacking import mean_curve
 from rffboost_ext.boosting.early_stopping.validation_split import (
-    FEW,
     assign_folds,
     holdout_mask,
     only_rows_of_class,
@@ -30,7 +26,6 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
 from rffboost_ext.boosting.plan import Member, Model, Plan, Start
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, run
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.core import Fitted
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
@@ -77,24 +72,6 @@ def test_only_rows_that_are_alone_in_their_class_are_spared() -> None:
     rows = Dataset(y, y, np.ones(8))
     np.testing.assert_array_equal(np.flatnonzero(only_rows_of_class(LOSSES.create("log_loss"), rows)), [3, 6])
     assert not only_rows_of_class(LOSSES.create("squared_error"), rows).any()
-
-
-def test_models_of_folds_draw_from_streams_of_their_own() -> None:
-    class Draws(Learner):
-        """Keeps the first number of each round's stream."""
-
-        step = "unit"
-        seen: list[float] = []
-
-        def fit(self, round: Round) -> Fitted:
-            self.seen.append(float(round.rng.random()))
-            return LEARNERS.create("rff_newton").fit(round)
-
-    X, y = load_diabetes(return_X_y=True)
-    RFFBoostRegressor(
-        learner=Draws(), early_stopping=True, n_estimators=1, n_folds=4, refit=False, random_state=0
-    ).fit(X, y)
-    assert len(Draws.seen) == len(set(Draws.seen)) == 4
 
 
 @pytest.mark.parametrize(("n", "unit"), [(300, 2.0**-40), (1_100, 1e4), (3_100, 2.0**-4)])
@@ -162,19 +139,6 @@ def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pyt
     assert seen == [*((name, part) for name in members), *refitted]
 
 
-def test_a_given_set_is_watched_instead() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    names = np.array(["benign", "malignant"])[y]
-    model = RFFBoostClassifier(quality="fast", n_estimators=20, random_state=0).fit(
-        X[:400], names[:400], eval_set=[(X[400:], names[400:])]
-    )
-    raw = next(model.ensemble_.staged(X[400:]))
-    loss = model.loss_.value(y[400:, None].astype(float), raw).mean()
-    assert model.validation_scores_[0] == pytest.approx(loss)
-    reached = model.loss_.value(y[400:, None].astype(float), model.ensemble_.raw(X[400:])).mean()
-    assert model.validation_scores_[model.n_estimators_] == pytest.approx(reached, rel=1e-5)
-
-
 @pytest.mark.parametrize(
     ("eval_set", "error", "text"),
     [
@@ -192,16 +156,6 @@ def test_a_wrong_set_is_named(eval_set, error: type[Exception], text: str) -> No
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(error, match=text):
         RFFBoostClassifier(n_estimators=3).fit(X, y, eval_set=eval_set)
-
-
-def test_a_set_without_stopping_is_only_watched() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    params = {"learner": "rff_newton", "early_stopping": False, "n_estimators": 5, "random_state": 0}
-    plain, watched = RFFBoostClassifier(**params).fit(X, y), RFFBoostClassifier(**params)
-    watched.fit(X, y, eval_set=[(X, y)])
-    np.testing.assert_array_equal(plain.decision_function(X), watched.decision_function(X))
-    assert len(watched.evals_result_["validation_0"]["log_loss"]) == 5
-    assert not hasattr(watched, "validation_scores_")
 
 
 @pytest.mark.parametrize("n_folds", [3, 4])
@@ -224,24 +178,6 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     for division in divisions:
         assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])
     assert divisions[0] != divisions[1]
-
-
-@pytest.mark.parametrize("n", [FEW, FEW + 1])
-@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
-def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatch, make, n: int) -> None:
-    def equal(loss, rows, raw, *rest):
-        return np.full(len(raw), 1.0 / len(raw))
-
-    monkeypatch.setattr(stacking, "simplex_weights", equal)
-    X = np.random.default_rng(0).normal(size=(n, 3))
-    target = X[:, 0] > 0.0 if make is RFFBoostClassifier else np.sin(X[:, 0])
-    params = {"n_estimators": 5, "n_folds": 1, "random_state": 0}
-    alone, stacked = (make(**params, quality=quality).fit(X, target) for quality in ("fast", "auto"))
-    cosines = sum(isinstance(term, Cosines) for term in stacked.ensemble_.terms)
-    # Classes on two sides of a plane call for kernel machines by Newton's method, too.
-    kinds = 4 if n <= FEW and make is RFFBoostClassifier else 3
-    assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 5 * kinds
-    assert 5 <= cosines < stacked.n_estimators_
 
 
 @pytest.mark.parametrize(

@@ -103,11 +103,6 @@ def test_explanations_are_of_the_scores_without_the_offset(model):
     assert model.feature_importances_.argmax() == 0
 
 
-def test_parameters_reach_a_model_in_a_pipeline(model):
-    pipeline = make_pipeline(StandardScaler(), clone(PLAIN)).fit(X, COUNTS, rffboostregressor__base_margin=OFFSET)
-    np.testing.assert_allclose(pipeline.predict(X, base_margin=OFFSET), model.predict(X, OFFSET), rtol=1e-3)
-
-
 def test_searches_and_ensembles_route_the_offset():
     with sklearn.config_context(enable_metadata_routing=True):
         routed = clone(PLAIN).set_fit_request(base_margin=True).set_score_request(base_margin=True)

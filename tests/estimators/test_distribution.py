@@ -77,35 +77,6 @@ def test_scale_follows_the_features(model):
     assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.6
 
 
-def test_importances_and_shapley_values_of_each_score(model):
-    assert model.feature_importances_.argmin() == 2
-    values = model.shap_values(X[:5], X[:20])
-    assert values.shape == (5, 2, 3)
-    np.testing.assert_allclose(
-        values.sum(axis=2), model.raw_scores(X[:5]) - model.raw_scores(X[:20]).mean(axis=0), atol=1e-5
-    )
-    assert np.abs(values[:, 1, 1]).mean() > np.abs(values[:, 1, 2]).mean()
-
-
-def test_missing_values_categories_and_weights():
-    rows = X.copy()
-    rows[::7, 0] = np.nan
-    rows[:, 2] = np.digitize(rows[:, 2], [-1.0, 0.0, 1.0])
-    weight = RNG.integers(0, 3, N)
-    model = RFFBoostDistribution(categorical_features=[2], n_estimators=20, random_state=0)
-    model.fit(rows, Y, sample_weight=weight, eval_set=(rows + np.array([1e-3, 0.0, 0.0]), Y))
-    assert np.isfinite(model.predict_dist(rows).logpdf(Y)).all()
-    twice = fitted(rows=np.repeat(np.arange(N), weight))
-    once = clone(twice).fit(X, Y, sample_weight=weight)
-    np.testing.assert_allclose(once.predict(X), twice.predict(X), atol=1e-3)
-
-
-def test_offsets_shift_the_scores():
-    y, exposure = RNG.poisson(3.0 * np.exp(CENTER)), np.log(np.full(N, 3.0))
-    model = RFFBoostDistribution("poisson", "tree", n_estimators=10).fit(X, y, base_margin=exposure)
-    np.testing.assert_allclose(model.predict(X, base_margin=exposure + 1.0), np.e * model.predict(X, exposure))
-
-
 def test_searches_and_pipelines_take_it():
     search = GridSearchCV(
         make_pipeline(StandardScaler(), RFFBoostDistribution(learner="tree", n_estimators=10)),

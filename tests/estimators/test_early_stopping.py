@@ -5,48 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext import RFFBoostClassifier, Tree
 
 from ..cases import LOSS_CASES, make_data
 
 BINARY = LOSS_CASES[0]
-
-
-@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
-def test_early_stopping_truncates_to_the_best_round(shell):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 3))
-    y = (X[:, 0] > 0).astype(int) ^ (rng.uniform(size=400) < 0.2)
-    params = {"n_estimators": 500, "n_iter_no_change": 5, "tol": 0.0, "learning_rate": 0.5, "random_state": 0}
-    single = {"early_stopping": True, "n_folds": 1, "refit": False}
-    model = shell(learner=Tree(max_depth=3), **single, **params).fit(X, y)
-    scores = model.validation_scores_
-    assert 1 < model.n_estimators_ == len(model.ensemble_) < 500
-    assert len(scores) == model.n_estimators_ + 1 + 5
-    assert scores.argmin() == model.n_estimators_
-    assert np.isfinite(scores).all()
-
-
-def parted(**params):
-    """A fit whose held-out loss falls for long, in ever smaller parts."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2.0, 2.0, (300, 2))
-    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
-    given = {"n_estimators": 150, "n_iter_no_change": 3, "n_folds": 1, "refit": False, "random_state": 0}
-    return RFFBoostRegressor(learner=Tree(max_depth=3), early_stopping=True, **(given | params)), X, y
-
-
-@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
-def test_tol_is_a_share_of_the_loss_before_the_first_round(unit):
-    model, X, y = parted(tol=0.01)
-    lengths = [len(model.fit(X, factor * y).validation_scores_) for factor in (1.0, unit)]
-    assert lengths[0] == lengths[1] < 150
-    # The fit has gone on just as long as it beat the best loss by that share of the first within three rounds.
-    scores, best, waited = model.validation_scores_, np.inf, 0
-    for score in scores:
-        waited = 0 if score < best - 0.01 * scores[0] else waited + 1
-        best = min(best, score) if waited == 0 else best
-    assert waited == 3
 
 
 def test_rounds_without_a_number():

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, presets
+from rffboost_ext import RFFK, RFFBoostClassifier, presets
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -36,19 +36,6 @@ def test_presets_pass_parameters_on(name):
     clf = getattr(presets, name)(7, gamma=0.3, random_state=5, learning_rate=0.2, verbose=1)
     assert (clf.n_estimators, clf.learner.gamma, clf.random_state) == (7, 0.3, 5)
     assert (clf.learning_rate, clf.verbose) == (0.2, 1)
-
-
-@pytest.mark.parametrize(
-    "params",
-    [{"learner": RFF1()}, {"learner": RFFK(gamma=1.0), "learning_rate": 0.3}, {"learner": Tree(max_depth=3)}],
-    ids=str,
-)
-def test_regression_learns(params):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-3, 3, (400, 2))
-    y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1]
-    model = RFFBoostRegressor(n_estimators=150, random_state=0, **params)
-    assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
 
 
 def test_callbacks_see_every_round_and_stop():
@@ -94,13 +81,6 @@ def test_grid_search_over_nested_parameters():
     assert len(set(np.round(search.cv_results_["mean_test_score"], 6))) > 1
     assert search.best_estimator_.learner.gamma == search.best_params_["learner__gamma"]
     assert search.estimator.learner.gamma == "scale", "the search leaves the estimator as it was"
-
-
-def test_grid_search_over_parts():
-    X, y = make_data(BINARY, n=120)
-    grid = {"loss": ["exponential", "log_loss"], "learner": ["rff_1", RFFK(5), Tree(max_depth=2)]}
-    search = GridSearchCV(RFFBoostClassifier(n_estimators=5, random_state=0), grid, cv=2, error_score="raise")
-    assert len(search.fit(X, y).cv_results_["params"]) == 6
 
 
 def test_pipelines_and_cross_validation():

@@ -1,4 +1,4 @@
-"""What all estimators can do: files, copies, averages, continued fits, offsets, and scikit-learn's checks."""
+"""What all estimators can do: files, copies, averages, continued fits, and offsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
@@ -161,38 +160,3 @@ def test_wrappers_pass_the_offset_on(wrapper, tmp_path):
         np.testing.assert_array_equal(twin.predict(X, base_margin=offset), fitted.predict(X, base_margin=offset))
         with pytest.raises(ValueError, match="base_margin must be given"):
             twin.predict(X)
-
-
-BRIEF: dict[str, Any] = {"learner": "tree", "n_estimators": 3, "early_stopping": False}
-TINY = RFFBoostRegressor(learner="tree", n_estimators=10, learning_rate=0.5, random_state=0)
-WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
-CHECKED = [
-    (RFFBoostSurvival(**BRIEF), {WEIGHTS: "rows of weight 2 are no ties in Efron's method"}),
-    (
-        RFFBoostRanker(n_estimators=3, learning_rate=0.3, random_state=0),
-        dict.fromkeys((WEIGHTS, "check_sample_weights_not_overwritten"), "weights are of queries"),
-    ),
-    (RFFBoostDistribution(learner="tree", n_estimators=5), {}),
-    (
-        RFFBoostQuantileRegressor((0.1, 0.5, 0.9), TINY),
-        {"check_regressors_train": "predictions have a column per quantile"},
-    ),
-    (
-        ConformalRegressor(RFFBoostQuantileRegressor((0.3, 0.5, 0.7), TINY), random_state=0),
-        {WEIGHTS: "the random split separates copies of a row, not its weight"},
-    ),
-]
-
-
-def checks():
-    for estimator, refused in CHECKED:
-        for made, check in estimator_checks_generator(estimator):
-            name = getattr(check, "func", check).__name__
-            marks = [pytest.mark.xfail(reason=refused[name], strict=True)] if name in refused else []
-            yield pytest.param(made, check, marks=marks, id=f"{type(made).__name__}-{name}")
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("estimator", "check"), list(checks()))
-def test_scikit_learn_accepts(estimator, check):
-    check(estimator)

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export import register_skl2onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.losses import LogLoss, MultilabelLogLoss
 from rffboost_ext.testing import check_loss
@@ -99,16 +99,6 @@ def test_other_numbers_of_labels_are_refused(model):
         clone(model).fit(X, Y, eval_set=[(X, Y[:, :2])])
     with pytest.raises(ValueError, match="must have the classes of the previous fit"):
         clone(model).set_params(warm_start=True).fit(X, Y).fit(X, Y[:, :2])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_files_of_graphs(model, dtype):
-    pytest.importorskip("onnxruntime")
-    proto = to_onnx(model, dtype=dtype)
-    assert verify_onnx(model, proto, X).passed
-    file = OnnxPredictor(proto)
-    np.testing.assert_array_equal(file.predict(X), model.predict(X))
-    np.testing.assert_allclose(file.predict_proba(X), model.predict_proba(X), atol=1e-5)
 
 
 def test_labels_in_graphs_of_pipelines(model):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine, make_circles, make_classification, make_moons
 from sklearn.model_selection import ShuffleSplit
 
-from rffboost_ext import RFF1, RFFBoostRegressor, presets
+from rffboost_ext import presets
 
 from ..cases import PAIRS, Array, make_data, make_estimator
 
@@ -94,20 +94,3 @@ def test_precision_is_that_of_the_passes_and_results_are_float64():
         for X_ in (X, X.astype(np.float32)):
             assert model.decision_function(X_).dtype == np.float64
         assert all(term.omega.dtype == np.float64 for term in model.ensemble_.terms)
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize(("offset", "unit"), [(0.0, 1e-6), (0.0, 1e6), (1e4, 1.0), (-1e6, 1e3)])
-def test_units_of_the_features_do_not_cost_digits(precision, offset, unit):
-    # Standardisation is in float64, before anything is rounded to the tiles.
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 3))
-    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
-    one, two = (
-        RFFBoostRegressor(learner=RFF1(), n_estimators=30, learning_rate=0.5, random_state=0, precision=precision)
-        .fit(Z, y)
-        .score(Z, y)
-        for Z in (X, offset + unit * X)
-    )
-    assert one > 0.9
-    assert two == pytest.approx(one, abs=0.02)

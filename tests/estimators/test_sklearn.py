@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rffboost_ext import LEARNERS, LOSSES, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostDistribution,
+    RFFBoostQuantileRegressor,
+    RFFBoostRanker,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+)
 
 from ..cases import LOSS_NAMED
 
-Estimator = RFFBoostClassifier | RFFBoostRegressor
+# An estimator, and why some checks fail.
+Case = tuple[BaseEstimator, dict[str, str]]
 # Few rounds, long ones: enough for the checks that ask for a good fit.
 BRIEF: dict[str, Any] = {"n_estimators": 10, "learning_rate": 0.5, "random_state": 0}
 
@@ -26,44 +38,52 @@ WITH_ZEROS = dict.fromkeys(
     "targets of 0, which the loss is not for",
 )
 # A row that occurs twice can be held out once; a row of weight 2 cannot.
-HELD_OUT = {"check_sample_weight_equivalence_on_dense_data": "rows are held out one by one, whatever their weight"}
+WEIGHTS, OVERWRITTEN = "check_sample_weight_equivalence_on_dense_data", "check_sample_weights_not_overwritten"
+HELD_OUT = {WEIGHTS: "rows are held out one by one, whatever their weight"}
 
 
-def of_defaults() -> Iterator[Estimator]:
-    """Both estimators as they come, with early stopping, several outputs too."""
-    yield RFFBoostClassifier(**BRIEF)
-    yield RFFBoostRegressor(**BRIEF)
+def of_defaults() -> Iterator[Case]:
+    """Estimators of one target at their defaults, with early stopping."""
+    for model in (RFFBoostClassifier(**BRIEF), RFFBoostRegressor(**BRIEF)):
+        yield model, HELD_OUT
 
 
-def of_learners() -> Iterator[Estimator]:
+def of_others() -> Iterator[Case]:
+    """Estimators of other targets and predictions."""
+    few = BRIEF | {"n_estimators": 3}
+    trees = RFFBoostRegressor(learner="tree", **BRIEF)
+    yield RFFBoostSurvival(learner="tree", early_stopping=False, **few), {WEIGHTS: "ties have Efron's weights"}
+    yield RFFBoostRanker(**few), dict.fromkeys((WEIGHTS, OVERWRITTEN), "weights are of queries")
+    yield RFFBoostDistribution(learner="tree", n_estimators=5), {}
+    columns = {"check_regressors_train": "predictions have a column per quantile"}
+    yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), trees), columns
+    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), trees)
+    yield ConformalRegressor(quantiles, random_state=0), {WEIGHTS: "a split separates copies of a row"}
+
+
+def of_learners() -> Iterator[Case]:
     """Each learner in a classifier."""
     for name in LEARNERS.names():
-        yield RFFBoostClassifier(learner=name, early_stopping=False, **BRIEF)
+        yield RFFBoostClassifier(learner=name, early_stopping=False, **BRIEF), {}
 
 
-def of_losses() -> Iterator[Estimator]:
+def of_losses() -> Iterator[Case]:
     """Each loss with trees, the fastest of what takes every loss."""
     for name in sorted(LOSS_NAMED.keys() & set(LOSSES.names())):
         shell = RFFBoostClassifier if LOSSES.get(name).task == "classification" else RFFBoostRegressor
-        yield shell(name, "tree", **BRIEF)
-    yield RFFBoostClassifier("squared_error", "tree", **BRIEF)
+        yield shell(name, "tree", **BRIEF), WITH_ZEROS if name == "gamma" else {}
+    yield RFFBoostClassifier("squared_error", "tree", **BRIEF), {}
 
 
-def checks(estimators: Iterator[Estimator], about: tuple[str, ...] = ("",)) -> list[Any]:
-    """The checks whose names hold one of some words, as parameters of a test; those known to fail are marked."""
-    return [
-        pytest.param(estimator, check, marks=expected(estimator, check), id=f"{title(estimator)}-{name_of(check)}")
-        for model in estimators
-        for estimator, check in estimator_checks_generator(model)
-        if any(word in name_of(check) for word in about)
-    ]
-
-
-def expected(estimator: Estimator, check: Callable[[Any], None]) -> list[Any]:
-    """The mark of a check that hands over what the loss is not for, or what early stopping cannot keep."""
-    known = WITH_ZEROS if estimator.loss == "gamma" else HELD_OUT if estimator.learner == "auto" else {}
-    reason = known.get(name_of(check))
-    return [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+def checks(cases: Iterator[Case], about: tuple[str, ...] = ("",)) -> Iterator[Any]:
+    """The checks whose names contain one of some words; those known to fail are marked."""
+    for model, refused in cases:
+        for estimator, check in estimator_checks_generator(model):
+            name = name_of(check)
+            reason = refused.get(name.partition("-")[0])
+            marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
+            if any(word in name for word in about):
+                yield pytest.param(estimator, check, marks=marks, id=f"{title(estimator)}-{name}")
 
 
 def name_of(check: Any) -> str:
@@ -73,15 +93,21 @@ def name_of(check: Any) -> str:
     return "-".join([inner.__name__, *(f"{key}={value}" for key, value in given.items())])
 
 
-def title(estimator: Estimator) -> str:
-    """What tells the estimators of this file apart."""
-    parts = type(estimator).__name__.removeprefix("RFFBoost"), estimator.loss, estimator.learner
-    return " ".join(map(str, parts))
+def title(estimator: BaseEstimator) -> str:
+    """The class and the parts of an estimator."""
+    parts = (getattr(estimator, name, "") for name in ("loss", "learner"))
+    return " ".join([type(estimator).__name__.removeprefix("RFFBoost"), *map(str, parts)])
 
 
-CHECKS = [*checks(of_defaults()), *checks(of_learners(), OF_PARTS), *checks(of_losses(), OF_PARTS)]
+CHECKS = [
+    *checks(of_defaults()),
+    *checks(of_others()),
+    *checks(of_learners(), OF_PARTS),
+    *checks(of_losses(), OF_PARTS),
+]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import RFFBoostSurvival, average
 from rffboost_ext.metrics import concordance_index
@@ -192,25 +190,6 @@ def test_average_of_other_rows():
     survival = both.predict_survival_function(X, return_array=True)
     assert (np.diff(survival) <= 0.0).all()
     np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0), rtol=1e-6)
-
-
-def test_categories_and_missing_values():
-    pd = pytest.importorskip("pandas")
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
-    table["kind"] = pd.Categorical(np.where(X[:, 0] > 0.0, "high", "low"))
-    table.loc[::7, "a"] = np.nan
-    model = RFFBoostSurvival(n_estimators=30, quality="fast", random_state=0).fit(table, Y)
-    assert model.score(table, Y) > 0.65
-    assert model.feature_importances_.shape == (4,)
-    assert model.shap_values(table[:3], table[:10]).shape == (3, 4)
-
-
-def test_searches_and_pipelines():
-    pipeline = make_pipeline(StandardScaler(), RFFBoostSurvival(**FEW))
-    search = GridSearchCV(pipeline, {"rffboostsurvival__learner__max_depth": [1, 3]}, cv=3).fit(X, Y)
-    assert 0.6 < search.best_score_ < 1.0
-    assert search.predict(X).shape == (N,)
-    assert search.best_estimator_[-1].predict_survival_function(X[:2]).shape == (2,)
 
 
 def test_scikit_survival_agrees(cox):

@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import betabinom
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
-from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
@@ -67,21 +66,6 @@ def test_coverage_is_as_stated(estimator, make):
     assert abs(np.mean(shares) - 0.9) < 0.02
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.5, 0.9])
-def test_any_level_holds_for_a_regressor_that_knows_nothing(alpha):
-    rng = np.random.default_rng(0)
-    shares = []
-    for seed in range(60):
-        y = rng.standard_cauchy(300)
-        model = ConformalRegressor(DummyRegressor(strategy="median"), alpha, random_state=seed)
-        model.fit(np.zeros((100, 1)), y[:100])
-        shares.append(covered(model.predict_interval(np.zeros((200, 1))), y[100:]).mean())
-    m = calibration_size("", alpha, model.calibration_fraction, 100)
-    rank, _ = margin_rank(alpha, np.ones(m))
-    deviation = betabinom(200, rank, m + 1 - rank).std() / 200 / np.sqrt(60)
-    assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
-
-
 class Bounds(RegressorMixin, BaseEstimator):
     """Predicts given columns, whatever it was fitted to."""
 
@@ -109,24 +93,14 @@ def test_margins_by_hand(columns):
     assert model.predict(X[:1]) == pytest.approx(np.median(columns))
 
 
-def test_intervals_are_never_upside_down():
-    X, y = np.zeros((200, 1)), np.zeros(200)
-    y[:5] = [3.0, 2.0, -2.0, 5.0, -7.0]
-    model = ConformalRegressor(Bounds((1.0, -1.0)), alpha=0.5, random_state=0).fit(X, y)
-    wide = ConformalRegressor(Bounds((-1.0, 2.0)), alpha=0.9, random_state=0).fit(X, y + 0.5)
-    for fitted in (model, wide):
-        low, high = fitted.predict_interval(X).T
-        assert (low <= high).all()
-
-
 def test_ends_that_would_cross_meet_in_the_middle():
     """Where intervals are far too wide on most rows, the margin is more than half of a narrow one."""
     model = ConformalRegressor(Bounds((-10.0, 10.0)), alpha=0.5, random_state=0)
     model.fit(np.zeros((100, 1)), np.linspace(-0.1, 0.1, 100))
     assert model.margin_ < -9.0
-    found = model.add_margin(np.array([[-10.0, 10.0], [-0.1, 0.3]]))
+    found = model.add_margin(np.array([[-10.0, 10.0], [-0.1, 0.3], [1.0, -1.0]]))
     np.testing.assert_allclose(found[0], [-10.0 - model.margin_, 10.0 + model.margin_])
-    np.testing.assert_allclose(found[1], [0.1, 0.1])
+    np.testing.assert_allclose(found[1:], [[0.1, 0.1], [0.0, 0.0]])
 
 
 def test_as_many_rows_as_calibration_takes_are_too_few():

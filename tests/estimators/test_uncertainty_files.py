@@ -8,7 +8,6 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from rffboost_ext import (
-    LEARNERS,
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
@@ -39,7 +38,6 @@ MODELS = {
     "intervals": ConformalRegressor(booster(), alpha=0.2, random_state=3),
     "intervals of quantiles": ConformalRegressor(quantiles(), random_state=0),
     "defaults": ConformalRegressor(random_state=0),
-    **{f"quantiles of {name}": quantiles(name) for name in LEARNERS.names()},
 }
 
 
@@ -80,34 +78,25 @@ def changed(model, **values):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("built", "name", "value"),
     [
-        ("estimators_", []),
-        ("estimators_", None),
-        ("estimators_", [booster()] * 3),
-        ("estimators_", [RFFBoostClassifier()] * 3),
-        ("n_features_in_", 7),
-        ("predict", 3),
+        (built_quantiles, "estimators_", []),
+        (built_quantiles, "estimators_", None),
+        (built_quantiles, "estimators_", [booster()] * 3),
+        (built_quantiles, "estimators_", [RFFBoostClassifier()] * 3),
+        (built_quantiles, "n_features_in_", 7),
+        (built_quantiles, "predict", 3),
+        (built_conformal, "margin_", "wide"),
+        (built_conformal, "coverage_", None),
+        (built_conformal, "estimator_", None),
+        (built_conformal, "estimator_", booster()),
+        (built_conformal, "predict_interval", 3),
     ],
 )
-def test_quantiles_that_cannot_be(name, value):
-    with pytest.raises(ValueError, match="holds a RFFBoostQuantileRegressor whose"):
-        built_quantiles(changed(quantiles().fit(X, Y), **{name: value}))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("margin_", "wide"),
-        ("coverage_", None),
-        ("estimator_", None),
-        ("estimator_", booster()),
-        ("predict_interval", 3),
-    ],
-)
-def test_intervals_that_cannot_be(name, value):
-    with pytest.raises(ValueError, match="holds a ConformalRegressor whose"):
-        built_conformal(changed(ConformalRegressor(booster(), random_state=0).fit(X, Y), **{name: value}))
+def test_models_that_cannot_be(built, name, value):
+    model = quantiles() if built is built_quantiles else ConformalRegressor(booster(), random_state=0)
+    with pytest.raises(ValueError, match=f"holds a {type(model).__name__} whose"):
+        built(changed(model.fit(X, Y), **{name: value}))
 
 
 @pytest.mark.parametrize(
