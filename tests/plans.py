@@ -8,8 +8,7 @@ import numpy as np
 
 from rffboost_ext.boosting.plan import Plan, Start
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators.composition import compose
-from rffboost_ext.estimators.planning import plan_fit
+from rffboost_ext.estimators.planning import compose, plan_fit
 from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
 
 

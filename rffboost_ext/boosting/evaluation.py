@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,8 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..contracts.preparation import prepare, require_accepted_target
 from ..core import Loss
-from ..data.dataset import Dataset
-from ..data.sample_weight import are_rows_of, check_sample_weight
+from ..data.dataset import Dataset, are_rows_of, check_sample_weight
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
 from ..preprocessing.base_margin import encode_base_margin
@@ -24,10 +23,9 @@ from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .callbacks import Curves
-from .early_stopping.mean_loss import ErrorFunction, MeanLoss
+from .callbacks import Curves, Progress
+from .early_stopping.monitor import MAX_BATCH, ErrorFunction, MeanLoss, staged_scores
 from .early_stopping.validation_split import MIN_HELD_OUT
-from .evaluation_history import EvaluationHistory
 from .metrics import EvaluationMetric, resolve_metrics
 from .scorers import ScoreDecoder
 
@@ -277,3 +275,44 @@ def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[
     rows = np.flatnonzero(weight)
     X, y = (_safe_indexing(values, rows) for values in indexable(X, y))
     return X, y, weight[rows]
+
+
+class EvaluationHistory:
+    """Each metric on each set after every round of one model, evaluated when the curves are asked for.
+
+    Parameters
+    ----------
+    sets : mapping of str to Dataset
+        The sets by name.
+    metrics : sequence of EvaluationMetric
+        The metrics to evaluate.
+    ensemble : Ensemble
+        The rounds so far; entry i of a curve is the metric after round i.
+    """
+
+    def __init__(
+        self, sets: Mapping[str, Dataset], metrics: Sequence[EvaluationMetric], ensemble: Ensemble
+    ) -> None:
+        self.sets = sets
+        self.metrics = metrics
+        self._curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
+        self._raw = {name: np.tile(ensemble.baseline, (len(rows), 1)) for name, rows in sets.items()}
+        self._pending = list(ensemble.rounds)
+
+    def add(self, progress: Progress) -> None:
+        """Add a round."""
+        self._pending.append((progress.keep, progress.length, progress.term))
+
+    def curves(self) -> Curves:
+        """A list of numbers by set and metric, up to the present round."""
+        size = max([1, *(raw.size for raw in self._raw.values())])
+        count = max(1, MAX_BATCH // size)
+        while self._pending:
+            rounds, self._pending = self._pending[:count], self._pending[count:]
+            for name, rows in self.sets.items():
+                stages = staged_scores(self._raw[name], rounds, rows.X)
+                self._raw[name] = stages[-1].copy()
+                for metric in self.metrics:
+                    scores = (float(metric.score(rows.observations, raw)) for raw in stages)
+                    self._curves[name][metric.name].extend(scores)
+        return self._curves

@@ -12,8 +12,8 @@ from ..learners.stored_state import check_learner_state
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, Progress, stops_training
-from .evaluation_history import EvaluationHistory
-from .interruption import Interrupted
+from .evaluation import EvaluationHistory
+from .plan import Interrupted
 
 
 @dataclass

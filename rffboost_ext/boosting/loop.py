@@ -27,8 +27,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, Progress, stops_training
-from .interruption import Interrupted
-from .parts import Parts
+from .plan import Interrupted, Parts
 from .steps import take_step
 
 PARAMETERS = {

@@ -17,7 +17,7 @@ from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..utils.param_validation import Check
 from ..utils.typing import Array
-from .early_stopping.mean_loss import ErrorFunction, MeanLoss
+from .early_stopping.monitor import ErrorFunction, MeanLoss
 from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, score_function, with_named_errors
 
 

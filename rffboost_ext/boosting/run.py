@@ -19,8 +19,7 @@ from .early_stopping.stacking import mean_curve, stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
 from .evaluation import Evaluation
 from .fit_state import FitRecorder
-from .interruption import Interrupted
-from .plan import Member, Model, Plan, Result, Start
+from .plan import Interrupted, Member, Model, Plan, Result, Start
 from .training import Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.

@@ -16,14 +16,11 @@ from ..terms import ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel
-from .early_stopping.mean_loss import MeanLoss, least_error
-from .early_stopping.monitor import EarlyStopping
+from .early_stopping.monitor import EarlyStopping, MeanLoss, least_error
 from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
-from .interruption import Interrupted
 from .loop import RoundFitter, boost_rounds, initial_ensemble
-from .parts import Parts
-from .plan import Member, Model, Plan
+from .plan import Interrupted, Member, Model, Parts, Plan
 
 # Number of rounds trained on one sample of the rows.
 ROUNDS_PER_SAMPLE = 50

@@ -1,16 +1,24 @@
-"""Features, targets and weights of the rows of a fit."""
+"""The rows of a fit: features, targets, weights, and copies of rows.
+
+Weight 0 excludes a row, and weight 2 is the same row twice. Copies of a row, as oversampling makes, must not be on
+both sides of a validation split. They become one row of the sum of their weights before the rows are divided.
+Validation sets, folds and leave-one-out errors then hold out a row with all of its copies.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..core import Loss, Observations
 from ..core.loss import COUPLED
-from ..losses.coupling import Coupling, group_codes, is_coupled
+from ..losses.coupling import Coupling, group_codes
+from ..utils.arrays import first_of_equal_rows, row_hashes, rows_equal
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .columns import column_array, real_numbers
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 
 Index: TypeAlias = Array | slice
@@ -50,7 +58,7 @@ class Dataset:
 
         A ValueError says that there may be no other groups.
         """
-        coupled = {part.rows: part for part in reversed(parts) if is_coupled(part)}
+        coupled = {part.rows: part for part in reversed(parts) if part.rows in COUPLED}
         if not coupled:
             return self
         if "groups" not in coupled:
@@ -109,3 +117,199 @@ class Dataset:
     def _unit(self) -> Array | None:
         """The groups that are sampled as a whole, (n,); None for single rows."""
         return self.group if self.is_coupled else None
+
+
+# Mean weight below which fit warns: penalties act as on far fewer rows.
+SMALL_MEAN_WEIGHT = 0.1
+# Smaller numbers have fewer digits.
+SMALLEST = float(np.finfo(np.float64).tiny)
+# Copies are merged if at least this many distinct rows remain, and at least this share of all rows. A table of
+# fewer has all possible rows many times.
+MIN_DISTINCT, MIN_DISTINCT_SHARE = 40, 0.05
+# Equal rows are copies if the odds that rows of equal features have equal targets are this many times the odds for
+# any two rows. Over real tables of few values the ratio is 1 to 5, over those with copies above 1,000.
+MIN_ODDS_RATIO = 20.0
+
+
+def with_positive_weight(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
+    """X, y and weights without the rows of weight 0."""
+    weight = check_sample_weight(sample_weight, len(X))
+    positive = weight > 0.0
+    return (X, y, weight) if positive.all() else (X[positive], y[positive], weight[positive])
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
+    """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    given = column_array(sample_weight)
+    if given.shape not in ((), (n_samples,)):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {given.shape}")
+    weight = real_numbers(np.atleast_1d(given), "sample_weight must be finite real numbers").astype(np.float64)
+    if given.ndim == 0:
+        weight = np.full(n_samples, weight[0])
+    if not np.isfinite(weight).all():
+        row = int(np.isinf(weight).argmax())
+        raise ValueError(f"sample_weight must be finite real numbers, got {weight[row]} as entry {row}")
+    if (weight < 0.0).any():
+        raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
+    if not weight.any():
+        raise ValueError("sample_weight must not sum to zero")
+    require_precise(weight[weight > 0.0], "sample_weight")
+    return weight
+
+
+def require_precise(weight: Array, name: str) -> None:
+    """Raise a ValueError that starts with `name` unless weights have all of their digits, and a finite sum."""
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{name} must have a finite sum, got infinity")
+    if weight.min() < SMALLEST:
+        raise ValueError(
+            f"{name} must be 0 or at least {SMALLEST:.1e}, got {weight.min():g}: scale the weights to a mean of 1"
+        )
+
+
+def warn_if_light(weight: Array) -> None:
+    """Warn if weights (n,) sum to far less than the number of rows: penalties are for rows of weight 1."""
+    total = float(weight.sum())
+    if total < SMALL_MEAN_WEIGHT * len(weight):
+        warn_user(
+            f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}; penalties such as l2, "
+            f"reg_lambda and min_child_weight then act as on {total:.3g} rows of weight 1. Scale the weights to a "
+            f"mean of 1 unless this is intended"
+        )
+
+
+def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
+    """The rows with copies merged, in the order of their first occurrence; `rows` itself if nothing is merged.
+
+    Copies are equal in features, target and group. Rows are not merged if their equality is a coincidence, as in a
+    table of few possible rows (:func:`agree_by_chance`), or if too few would remain. Copies of coupled rows are
+    not merged, which would change the loss of the others: they become a group, and so are held out together.
+
+    Parameters
+    ----------
+    rows : Dataset
+    min_distinct : int, default=MIN_DISTINCT
+        Minimum number of distinct rows.
+    """
+    if rows.is_coupled and rows.group is not None:
+        return rows
+    found = find_copies(rows.X, rows.labels, rows.group, min_distinct)
+    if found is None:
+        return rows
+    distinct, code = found
+    if rows.is_coupled:
+        return replace(rows, group=code)
+    return rows.take(distinct).reweighted(np.bincount(code, rows.weight))
+
+
+def merge_duplicates(rows: Dataset) -> Dataset:
+    """The rows with equal ones merged into one of the sum of their weights, whether they are copies or not.
+
+    A row of weight 2 and the same row twice then give the same fit bit for bit, without rounding errors that
+    searches amplify from round to round. Rows of different weights are therefore put in an order that depends on
+    their contents alone. The result is `rows` itself if all rows are distinct and of equal weight.
+    """
+    X, labels, weight = rows.X, rows.labels, rows.weight
+    order, first = first_of_equal_rows(row_hashes(X) + np.uint64(3) * row_hashes(labels), X, labels)
+    if first.all() and (weight == weight[0]).all():
+        return rows
+    index, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
+    if (total == total[0]).all():
+        # The original order, as if there were no duplicates.
+        index = np.sort(index)
+    return rows.take(index).reweighted(total)
+
+
+def find_copies(
+    X: Array, y: Array, group: Array | None = None, min_distinct: int = MIN_DISTINCT
+) -> tuple[Array, Array] | None:
+    """The distinct rows, (u,), in their order, and the number of that which each row is a copy of, (n,).
+
+    Parameters
+    ----------
+    X, y : ndarray of shape (n, d), (n, C)
+        Features and targets.
+    group : ndarray of shape (n,), optional
+        Groups; rows of different groups are no copies.
+    min_distinct : int, default=MIN_DISTINCT
+        Minimum number of distinct rows.
+
+    Returns
+    -------
+    tuple or None
+        None if no rows are to be merged.
+    """
+    features = row_hashes(X)
+    target = y if group is None else np.column_stack([y, group])
+    order, first = first_of_equal_rows(features + np.uint64(3) * row_hashes(target), X, target)
+    n_distinct = int(first.sum())
+    if n_distinct == len(X) or n_distinct < max(min_distinct, MIN_DISTINCT_SHARE * len(X)):
+        return None
+    if agree_by_chance(features, row_hashes(y), order, first):
+        return None
+    original = np.empty(len(X), dtype=np.int64)
+    original[order] = order[first][np.cumsum(first) - 1]
+    distinct, code = np.unique(original, return_inverse=True)
+    return distinct, code
+
+
+def agree_by_chance(features: Array, target: Array, order: Array, first: Array) -> bool:
+    r"""Whether rows are equal because few different ones are possible, and not because they were copied.
+
+    Such tables also have rows of equal features whose targets differ. The odds that two rows of equal features
+    have equal targets, on average over these rows, are compared with the odds for rows of different features.
+
+    Parameters
+    ----------
+    features, target : ndarray of shape (n,)
+        Hashes of the features and of the target of each row.
+    order, first : ndarray of shape (n,)
+        The rows sorted by equality, and whether each starts a run of equal rows.
+    """
+    run = np.cumsum(first) - 1
+    equal = np.bincount(run)
+    cell, alike = (np.unique(values[order], return_inverse=True)[1] for values in (features, target))
+    same_features, same_target = np.bincount(cell), np.bincount(alike)
+    others = same_features[cell] - 1
+    agreement = ((equal[run] - 1)[others > 0] / others[others > 0]).mean()
+    agreeing = sum_of_squares(same_target) - sum_of_squares(equal)
+    differing = len(order) ** 2 - sum_of_squares(same_features) - agreeing
+    return bool(agreement * differing < MIN_ODDS_RATIO * (1.0 - agreement) * agreeing)
+
+
+def sum_of_squares(counts: Array) -> float:
+    """The number of ordered pairs, each with itself too, of groups of some sizes."""
+    return float(np.square(counts.astype(np.float64)).sum())
+
+
+def are_rows_of(training: Dataset, rows: Dataset) -> Array:
+    """Whether each of some rows, (m,), is one of the training set, with equal features and target.
+
+    So are all rows of a group of coupled rows that has such a row.
+    They are compared in the lower of both precisions. None is one if no more of them are equal to a training row
+    than by chance, going by how many training rows are equal to another one.
+    """
+    precision = min(training.X.dtype, rows.X.dtype)
+    with np.errstate(over="ignore"):
+        known, given = (
+            (one.X.astype(precision, copy=False), one.labels.astype(np.float32)) for one in (training, rows)
+        )
+    keys, wanted = (row_hashes(X) + np.uint64(3) * row_hashes(y) for X, y in (known, given))
+    order = np.argsort(keys)
+    keys = keys[order]
+    place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    found = keys[place] == wanted
+    pairs = order[place[found]], np.flatnonzero(found)
+    found[found] = np.logical_and.reduce(
+        [rows_equal(one[pairs[0]], other[pairs[1]]) for one, other in zip(known, given, strict=True)]
+    )
+    _, counts = np.unique(keys, return_counts=True)
+    share = counts[counts > 1].sum() / len(keys)
+    by_chance = len(rows) * share + 3.0 * np.sqrt(len(rows) * share * (1.0 - share))
+    if found.sum() <= by_chance:
+        return np.zeros(len(rows), dtype=bool)
+    return np.isin(rows.group, rows.group[found]) if rows.is_coupled and rows.group is not None else found

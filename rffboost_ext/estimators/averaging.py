@@ -21,7 +21,7 @@ from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
 from ..utils.estimator_names import one_of
 from .base import BaseRFFBoost
-from .composition import compose
+from .planning import compose
 from .quantile import RFFBoostQuantileRegressor
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)

@@ -16,16 +16,13 @@ from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.fit_state import FitRecorder
-from ..boosting.interruption import Interrupted
-from ..boosting.parts import Parts
-from ..boosting.plan import Plan, Result, Start, key_of
+from ..boosting.plan import Interrupted, Parts, Plan, Result, Start, key_of
 from ..boosting.run import run
 from ..boosting.training import Trainer
 from ..contracts.preparation import count_scores
 from ..core import Loss
 from ..core.spec import full_repr
-from ..data.dataset import Dataset
-from ..data.sample_weight import warn_if_light
+from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import defer_importances
 from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
@@ -38,7 +35,6 @@ from ..preprocessing.targets import TargetEncoder
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
-from .composition import compose
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import (
@@ -50,7 +46,7 @@ from .init_model import (
     require_same_outputs,
 )
 from .parameters import BoosterParameters
-from .planning import clip_features, merged_rows, plan_fit
+from .planning import clip_features, compose, merged_rows, plan_fit
 
 E = TypeVar("E", bound="BaseRFFBoost")
 

@@ -35,7 +35,7 @@ import numpy as np
 
 from ..core import Loss
 from ..data.columns import is_missing
-from ..data.sample_weight import find_copies
+from ..data.dataset import find_copies
 from ..losses.coupling import group_codes
 from ..preprocessing.tables import number_array
 from ..utils.typing import Array

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..boosting.callbacks import Callback
-from ..boosting.parts import Parts
+from ..boosting.plan import Parts
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
@@ -20,9 +20,15 @@ from ..preprocessing.targets import TargetEncoder, class_targets, decision_value
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import accepts_classes, accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .parameters import explain_unknown, parameters_of
+from .parameters import (
+    accepts_classes,
+    accepts_columns,
+    accepts_labels,
+    explain_unknown,
+    has_attribute,
+    parameters_of,
+)
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
 
 from .._signals import atomic_fit
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.tables import (

@@ -17,7 +17,7 @@ from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
-from .composition import copy_with_own_parts
+from .parameters import copy_with_own_parts
 
 E = TypeVar("E", bound="FittedEnsembleMixin")
 

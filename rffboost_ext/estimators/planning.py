@@ -1,4 +1,4 @@
-"""From the parameters of an estimator to the plan of its fit."""
+"""From the parameters of an estimator to the parts and the plan of its fit."""
 
 from __future__ import annotations
 
@@ -12,36 +12,61 @@ import numpy as np
 from ..boosting.early_stopping.patience import Patience, PatienceLimit
 from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.evaluation import Evaluation
-from ..boosting.parts import Parts
-from ..boosting.plan import Member, Plan, Start
+from ..boosting.plan import Member, Parts, Plan, Start
 from ..boosting.steps import Shrunk
 from ..core import Learner
-from ..data.dataset import Dataset
-from ..data.sample_weight import MIN_DISTINCT, merge_copies, merge_duplicates
+from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
+from ..losses import LabelRegression
+from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
 from ..terms import ClipAndLog
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import is_auto
+from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
 from .defaults import (
     GIVEN,
+    IRLS_LIMIT,
     MAX_ROUNDS,
     NO_REFIT,
+    POOL_SIZE,
     ROUNDS,
     UNEQUAL,
     UNEQUAL_SIZE,
     TrainingDefaults,
+    alternatives,
+    policy_of,
     table_row,
     with_more_frequencies,
 )
-from .learner_policies import IRLS_LIMIT, POOL_SIZE, alternatives, policy_of
+from .parameters import DEFAULT_LEARNER
 
 # Kernel machines take few full steps, so their patience is short.
 RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 # On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
 TREES_LIMIT = PatienceLimit(25, 2e-4)
+
+
+def compose(estimator: Any) -> Parts:
+    """The parts of an estimator, resolved and checked one by one.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter or a part is invalid.
+    """
+    require_all(estimator, estimator.constraints)
+    task = estimator.task
+    loss = estimator.default_loss if is_auto(estimator.loss) else estimator.loss
+    learner = DEFAULT_LEARNER if is_auto(estimator.learner) else estimator.learner
+    parts = Parts.resolved(loss, learner, estimator.step)
+    if task == "classification" and parts.loss.task == "regression":
+        return replace(parts, loss=LOSSES.create(LabelRegression(parts.loss)))
+    if parts.loss.task != task:
+        found = parts.loss.task
+        raise ValueError(f"{type(estimator).__name__}: loss {estimator.loss!r} is for {found}, not for {task}")
+    return parts
 
 
 def plan_fit(

@@ -17,8 +17,7 @@ from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
 from ..utils.typing import Array
-from .composition import copy_with_own_parts
-from .parameters import explain_unknown
+from .parameters import copy_with_own_parts, explain_unknown
 from .regressor import RFFBoostRegressor
 
 

@@ -9,15 +9,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.evaluation import rows_of_positive_weight
-from ..boosting.parts import Parts
+from ..boosting.plan import Parts
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import accepts_several_targets, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
+from .parameters import accepts_several_targets, has_attribute
 
 
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.evaluation import rows_of_positive_weight
-from ..boosting.parts import Parts
+from ..boosting.plan import Parts
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
@@ -18,8 +18,8 @@ from ..preprocessing.survival_targets import SurvivalTargets
 from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
+from .parameters import has_attribute
 from .step_function import StepFunction, step_functions
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.early_stopping.mean_loss import MeanLoss
+from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.loop import RoundFitter
-from ..boosting.parts import Parts
+from ..boosting.plan import Parts
 from ..boosting.steps import STEPS, Shrunk
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset

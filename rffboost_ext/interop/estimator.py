@@ -11,11 +11,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
-from ..boosting.early_stopping.mean_loss import MeanLoss
+from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.scorers import score_of_loss
 from ..contracts.preparation import require_accepted_target, require_known_classes
 from ..core import Loss, Observations
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import class_count, has_own_columns
 from ..metrics.registry import METRICS, find_metric

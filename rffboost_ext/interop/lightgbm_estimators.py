@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ..core import Loss, Observations
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
 from ..preprocessing.base_margin import check_base_margin

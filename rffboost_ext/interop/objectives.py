@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..boosting.early_stopping.mean_loss import MeanLoss
+from ..boosting.early_stopping.monitor import MeanLoss
 from ..contracts.preparation import baseline_of
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..losses.query_ranking import ndcg_of_queries, require_constant_weight, require_relevance
 from ..preprocessing.groups import label_codes
 from ..preprocessing.tables import number_array

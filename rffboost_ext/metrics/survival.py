@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..kernels import compiled
 from ..losses import SurvivalLoss
 from ..preprocessing.survival_targets import SurvivalTargets

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.schedules import Decay
-from ..boosting.steps import Shrunk
+from ..boosting.steps import Decay, Shrunk
 from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..utils.typing import Array
 from .tables import number_array
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from ..data.sample_weight import with_positive_weight
+from ..data.dataset import with_positive_weight
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf

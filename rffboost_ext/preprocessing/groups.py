@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ..data.columns import is_missing
-from ..data.sample_weight import check_sample_weight
+from ..data.dataset import check_sample_weight
 from ..utils.typing import Array
 
 

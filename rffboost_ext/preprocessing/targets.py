@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core import Loss
-from ..data.sample_weight import require_precise
+from ..data.dataset import require_precise
 from ..utils.typing import Array
 from .class_weight import class_factors
 from .tables import label_array, number_array

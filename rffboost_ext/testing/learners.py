@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..boosting.loop import boost
-from ..boosting.parts import check_composition, default_step
+from ..boosting.plan import check_composition, default_step
 from ..contracts.comparison import contract_errors
 from ..contracts.learners import LAWS, LearnerSample
 from ..core import Learner, Loss

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LOSSES, RFFIRLS, CoupledLoss, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
-from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
+from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import LogLoss, SquaredError

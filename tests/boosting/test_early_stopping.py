@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, Observations, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Term
 from rffboost_ext.boosting.early_stopping import monitor as early_stopping
-from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
-from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
+from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, MeanLoss, staged_scores
 from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
-from rffboost_ext.estimators.composition import compose
-from rffboost_ext.estimators.planning import uses_early_stopping
+from rffboost_ext.estimators.planning import compose, uses_early_stopping
 from rffboost_ext.inspection.history_display import selected_round
 
 from ..plans import planned

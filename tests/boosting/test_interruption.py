@@ -17,7 +17,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.boosting import loop as boosting
-from rffboost_ext.boosting.interruption import Interrupted
+from rffboost_ext.boosting.plan import Interrupted
 from rffboost_ext.utils import files
 
 from ..persistence.checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.boosting.early_stopping.training_condition import TrainingCondition
+from rffboost_ext.boosting.early_stopping.patience import TrainingCondition
 from rffboost_ext.boosting.plan import Model
 
 DEMAND = TrainingCondition(0.02, 0.5, 1.5, 3)

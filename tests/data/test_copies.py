@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.data.sample_weight import MIN_DISTINCT, are_rows_of, merge_copies
+from rffboost_ext.data.dataset import MIN_DISTINCT, Dataset, are_rows_of, merge_copies
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.data.sample_weight import are_rows_of, merge_copies
+from rffboost_ext.data.dataset import Dataset, are_rows_of, merge_copies
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
 
 RNG = np.random.default_rng(0)

@@ -19,8 +19,7 @@ from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
-from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
-from rffboost_ext.estimators.learner_policies import policy_of
+from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS, policy_of
 from rffboost_ext.learners.mixture import MANY_FEATURES
 
 from ..plans import planned, planned_on

@@ -19,7 +19,7 @@ from rffboost_ext import (
     SymmetricTree,
     SymmetricTrees,
 )
-from rffboost_ext.estimators.learner_policies import alternatives
+from rffboost_ext.estimators.defaults import alternatives
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels
 from rffboost_ext.learners.trees.symmetric.features import category

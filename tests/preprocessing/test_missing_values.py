@@ -20,8 +20,7 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.data.sample_weight import merge_duplicates
+from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
 from ..cases import make_data, make_estimator
