@@ -23,13 +23,12 @@ from ..terms import ClipAndLog, FeatureMap
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .cosine_training import CosineSum, CosineTraining, evenly_spaced_rows
+from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
-from .matrices import attach, matrix_host, read_rows, read_targets, require_whole_groups
 from .models import NO_MODEL, fitted
+from .objectives import attach, matrix_host, read_rows, read_targets, require_whole_groups
 from .prepared_losses import n_classes_of_scores, prepare_for_training, score_of_rows, weighted_in_units
 from .score_conversion import as_columns
-from .trainings import Trainings
 
 
 class CosineObjective:
@@ -227,10 +226,9 @@ class CosineObjective:
         if self.extrapolation == "constant":
             clipping = replace(fit_clipping(X), means=mean)
         design = Design(X, FeatureMap(None, clipping, mean, scale), count_threads(self.n_jobs))
-        step, traced = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
-        fitter = RoundFitter(design, rows, Parts(loss, self.learner, step), self.random_state)
-        inputs = matrix_host(matrix).tree_inputs(matrix, traced)
-        return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), traced, inputs)
+        parts = Parts(loss, self.learner, self._shrunk_step(loss, len(baseline)))
+        fitter = RoundFitter(design, rows, parts, self.random_state)
+        return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host))
 
     def _shrunk_step(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts are incompatible."""
@@ -260,20 +258,9 @@ def require_features(matrix: Any, X: Array, n_samples: int) -> None:
             "CosineObjective: features must be finite for cosines, got NaN or infinity; impute missing values "
             "before building the matrix"
         )
-    host = matrix_host(matrix)
-    # Of bins only the missing ones can be compared.
-    exact, bins = host.features(matrix), host.tree_inputs(matrix, np.arange(n_samples))
-    found = bins if exact is None else exact
-    if found is None:
-        return
-    if found.shape != X.shape:
+    found = matrix_host(matrix).features(matrix)
+    if found is not None and not (found.shape == X.shape and np.allclose(found, X, rtol=1e-6, atol=0.0)):
         raise ValueError(
-            f"CosineObjective: X must have the {found.shape[1]} columns of the matrix, got {X.shape[1]}"
-        )
-    differs = np.isnan(found) if exact is None else ~np.isclose(found, X, rtol=1e-6, atol=0.0)
-    for i, j in np.argwhere(differs)[:1]:
-        raise ValueError(
-            f"CosineObjective: X must hold the features of the matrix, got {X[i, j]:g} instead of {found[i, j]:g} "
-            f"in row {i}, column {j}: trees and cosines must use the same features, so build the matrix of "
-            f"imputed ones"
+            f"CosineObjective: X must hold the features of the matrix, {found.shape}, got other numbers, {X.shape}"
+            f": trees and cosines must use the same features, so build the matrix of imputed ones"
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,18 +42,15 @@ class CosineTraining:
     """The state of one training.
 
     The host starts from the score `start`, (C,), which `baseline` replaces in the sum of both parts. `raw`, (n,
-    C), is the sum of the cosines on the training rows. `inputs` are some rows, `traced`, as the host's trees read
-    them, or None if the host does not return them; `trace` has the host's scores of these rows before each round.
-    `last` are its scores of all rows before the latest round, and `tree_grown` says for each completed round
-    whether it has changed them.
+    C), is the sum of the cosines on the training rows. `trace` has the host's scores of a few rows before each
+    round. `last` are its scores of all rows before the latest round, and `tree_grown` says for each completed
+    round whether it has changed them.
     """
 
     fitter: RoundFitter
     start: Array
     baseline: Array
     raw: Array
-    traced: Array
-    inputs: Array | None
     trace: list[Array] = field(default_factory=list)
     last: Array | None = None
     terms: list[Term] = field(default_factory=list)
@@ -75,7 +74,7 @@ class CosineTraining:
             self.tree_grown.append(not np.array_equal(scores, self.last))
         # Copied because a host may reuse the memory.
         self.last = scores.copy()
-        self.trace.append(scores[self.traced])
+        self.trace.append(scores[evenly_spaced_rows(len(scores))])
 
     def add_cosine(self, scores: Array) -> None:
         """Fit a term to the derivatives at the sum of the host's scores and the cosines."""
@@ -100,9 +99,9 @@ class CosineTraining:
                 f"bind: the booster has {len(trees)} rounds, the training of this objective {self.n_calls}: it "
                 f"comes from another training"
             )
-        if self.inputs is None:
-            return
-        outputs = [np.zeros_like(self.trace[0]) if tree is None else tree(self.inputs) for tree in trees]
+        X = self.fitter.design.original
+        inputs = X[evenly_spaced_rows(len(X))]
+        outputs = [np.zeros_like(self.trace[0]) if tree is None else tree(inputs) for tree in trees]
         steps = [self.trace[0], *outputs][: self.n_calls]
         total, size = np.cumsum(steps, axis=0), np.cumsum([np.abs(step).max() for step in steps])
         wrong = np.abs(total - self.trace[: len(steps)]).max(axis=(1, 2)) > TOLERANCE * size
@@ -126,6 +125,50 @@ class CosineTraining:
                 terms.append(tree)
                 lengths.append(1.0)
         return Ensemble(self.baseline, tuple(terms), np.column_stack([np.ones(len(terms)), lengths]))
+
+
+class Trainings:
+    """Trainings in the order of their starts, their matrices, and the sums of cosines on these."""
+
+    def __init__(self) -> None:
+        self.started: list[CosineTraining] = []
+        self.sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
+        self._trained: WeakKeyDictionary[Any, CosineTraining] = WeakKeyDictionary()
+        self._evaluated: WeakKeyDictionary[Any, CosineTraining] = WeakKeyDictionary()
+        self._latest: CosineTraining | None = None
+
+    def add(self, matrix: Any, training: CosineTraining) -> None:
+        """Add a training that has started on a matrix."""
+        self.started.append(training)
+        self._trained[matrix] = self._latest = training
+
+    def of_training_matrix(self, matrix: Any) -> CosineTraining | None:
+        """The training on a matrix, if there is one."""
+        training = self._trained.get(matrix)
+        self._latest = training or self._latest
+        return training
+
+    def of_evaluation_matrix(self, matrix: Any) -> CosineTraining:
+        """The training that a matrix evaluates; a ValueError without any.
+
+        Hosts do not say which. In a cross-validation, all folds take a round before their evaluation, in the same
+        order: a new matrix belongs to the first of them without one.
+        """
+        if self._latest is None:
+            raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
+        if matrix not in self._evaluated:
+            known = {id(training) for training in self._evaluated.values()}
+            round_done = (t for t in self.started if t.n_calls == self._latest.n_calls and id(t) not in known)
+            self._evaluated[matrix] = next(round_done, self._latest)
+        return self._evaluated[matrix]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Matrices cannot be pickled.
+        return {"started": self.started}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self.started = state["started"]
 
 
 def assign_trees(trees: Sequence[Term], tree_grown: Sequence[bool], best: int | None) -> list[Term | None]:

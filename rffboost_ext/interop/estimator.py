@@ -21,12 +21,18 @@ from ..losses.target_statistics import class_count, has_own_columns
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import decode_labels, first_labels, squeeze
 from ..utils.typing import Array
-from .array_objectives import ArrayMetric, metric_on_predictions, named_metric
 from .fit_targets import add_queries, check_target_array, host_class_factors
 from .host import HOSTS, Host, HostModel
-from .loss_text import loss_from_text
 from .prepared_losses import prepare_for_training
-from .score_conversion import ScoreConversion, host_link, slope_of
+from .score_conversion import (
+    ArrayMetric,
+    ScoreConversion,
+    host_link,
+    metric_on_predictions,
+    named_metric,
+    slope_of,
+)
+from .xgboost_host import loss_from_text
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.

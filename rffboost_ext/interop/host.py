@@ -125,17 +125,6 @@ class Host(ABC):
         """The features of a matrix, (n, d), NaN for missing ones; None if they are not available as numbers."""
 
     @abstractmethod
-    def tree_inputs(self, matrix: Any, rows: Array) -> Array | None:
-        """Some rows of a matrix as the host's trees read them, or bins of these; None if they are not available.
-
-        Raises
-        ------
-        ValueError
-            If trees and cosines cannot be added up: columns are categories with names, or the scores of the host
-            are not the sum of the trees of all rounds.
-        """
-
-    @abstractmethod
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Any]) -> Any:
         """What makes a training on matrices start from the baseline of a prepared loss: parameters, or a score."""
 

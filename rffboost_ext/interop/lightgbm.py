@@ -11,9 +11,8 @@ except ImportError as error:
 
 from .cosine_objective import CosineObjective
 from .lightgbm_estimators import LGBMClassifier, LGBMRegressor
-from .matrices import attach
 from .models import bind, to_ensemble
-from .objectives import intercept, metric, objective
+from .objectives import attach, intercept, metric, objective
 
 __all__ = [
     "CosineObjective",

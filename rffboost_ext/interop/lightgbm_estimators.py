@@ -17,11 +17,11 @@ from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.tables import label_array, target_array
 from ..preprocessing.targets import decision_values, encode_labels, first_labels
 from ..utils.typing import Array
-from .array_objectives import ArrayMetric, ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
 from .fit_targets import replace_eval_targets
 from .lightgbm_host import HOST, lightgbm_booster
-from .matrices import attach, host_labels
+from .objectives import attach, host_labels
+from .score_conversion import ArrayMetric, ArrayObjective
 
 WITHOUT = "objective and those of its own objectives, such as alpha"
 # LightGBM's aliases of parameters.

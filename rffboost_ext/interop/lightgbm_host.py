@@ -25,8 +25,6 @@ from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
 BAGGING_OF_CLASSES = [
     f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
 ]
-CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
-"""Kinds of boosting that cosines do not support, and why."""
 
 
 class LightGBMHost(Host):
@@ -81,13 +79,6 @@ class LightGBMHost(Host):
         # A table with non-numeric columns has dtype object.
         return found if found.ndim == 2 and found.dtype.kind in "biuf" else None
 
-    def tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
-        for spelling in {"boosting", "boosting_type", "boost"} & {*(matrix.params or ())}:
-            # train() passes its parameters to a Dataset that was not constructed before.
-            require_unchanging_trees(matrix.params[spelling])
-        found = self.features(matrix)
-        return None if found is None else found[rows]
-
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Dataset]) -> Array:
         for data in matrices:
             require_constant_scores(data.init_score, len(baseline))
@@ -122,7 +113,11 @@ class LightGBMHost(Host):
         model = booster.model_to_string()
         text = parse_text_model(model)
         for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
-            require_unchanging_trees(boosting if found else "gbdt")
+            if found:
+                raise ValueError(
+                    f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose scores are not the "
+                    f"sum of the trees of all rounds"
+                )
         best = booster.best_iteration if booster.best_iteration > 0 else None
         return assign_trees(rounds_of_text_model(text), changed, best)
 
@@ -165,12 +160,4 @@ def require_constant_scores(given: Any, n_outputs: int) -> None:
     if (np.ptp(scores.reshape(n_outputs, -1) if scores.ndim == 1 else scores.T, axis=1) > 0.0).any():
         raise ValueError(
             "intercept: init_score of the data must be unset or constant, got one that differs by row"
-        )
-
-
-def require_unchanging_trees(boosting: str) -> None:
-    """Raise a ValueError unless the scores of a kind of boosting are the sum of the trees of all rounds."""
-    if boosting in CHANGING:
-        raise ValueError(
-            f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
         )

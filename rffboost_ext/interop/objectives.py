@@ -1,10 +1,11 @@
-"""A loss as the objective, the metric and the initial score of a host's native training loop."""
+"""Targets and weights of a host's matrix; objective, metric and initial score of its native loop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -12,21 +13,138 @@ from ..boosting.early_stopping.monitor import MeanLoss
 from ..contracts.preparation import baseline_of
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
+from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .matrices import matrix_host, read_rows, require_whole_groups
+from .host import Host, host_of
 from .prepared_losses import (
     prepare_for_scores,
     prepare_for_training,
     score_of_rows,
     weighted_in_units,
 )
-from .score_conversion import as_columns
+from .score_conversion import as_columns, float_weights
+
+NO_MATRIX = (
+    "the objective and metric are for train(), which passes a matrix; for the scikit-learn interface use "
+    "XGBClassifier, XGBRegressor, LGBMClassifier or LGBMRegressor of rffboost_ext.interop with loss=..."
+)
+"""Error message for other objects than a matrix."""
+
+
+def attach(matrix: Any, *, y: Any) -> None:
+    """Keep a target of several columns with a matrix, whose labels hold one column.
+
+    ``matrix.get_label()`` then returns the target, and slices of the matrix, as in the host's ``cv``, keep that of
+    their rows. A loss of groups of rows, such as queries, refuses a slice that divides a group. The labels in the
+    host's own memory become the first column, finite and in float32. A call of ``matrix.set_label`` after that has
+    no effect on the loss.
+
+    Parameters
+    ----------
+    matrix : xgboost.DMatrix or lightgbm.Dataset
+        For training or for evaluation.
+    y : array-like of shape (n,) or (n, K)
+        The target in the columns that the loss takes, such as costs, bounds, events or queries, in float64.
+
+    Raises
+    ------
+    ValueError
+        If y is not numbers, or has another number of rows than the matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X, relevance, query = np.arange(6.0)[:, None], np.array([2, 1, 0, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
+    >>> matrix = xgboost.DMatrix(X)
+    >>> rxgb.attach(matrix, y=np.column_stack([relevance, query]))
+    >>> params = rxgb.intercept("pairwise", matrix)
+    >>> booster = xgboost.train(params, matrix, 3, obj=rxgb.objective("pairwise"))
+    """
+    target, name = as_columns(number_array(y)), matrix_host(matrix).slicing
+    n_samples = matrix.num_row() if hasattr(matrix, "num_row") else len(target)
+    if n_samples != len(target):
+        raise ValueError(f"attach: y must have shape ({n_samples}, K), got {target.shape}")
+    # LightGBM compares the numbers of rows itself, once it has binned them.
+    matrix.set_label(host_labels(target))
+    matrix.get_label = lambda: target
+    owner = ref(matrix)
+
+    def part(rows: Any, *args: Any, **kwargs: Any) -> Any:
+        whole = owner()
+        found = getattr(type(whole), name)(whole, rows, *args, **kwargs)
+        # A Dataset sorts them.
+        attach(found, y=target[getattr(found, "used_indices", rows)])
+        found.sliced_target = target
+        return found
+
+    setattr(matrix, name, part)
+
+
+def matrix_host(matrix: Any) -> Host:
+    """The adapter of the host of a matrix, or a TypeError."""
+    return host_of(matrix, NO_MATRIX)
+
+
+def host_labels(y: Array) -> Array:
+    """The first column of a target, (n,), finite in float32."""
+    limit = float(np.finfo(np.float32).max)
+    return np.clip(y[:, 0], -limit, limit)
+
+
+def read_rows(matrix: Any, loss: Loss) -> Observations:
+    """The targets and the sample weights of a matrix, 1 if it has none, as a loss takes them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the matrix has no labels, all weights are 0, or it is no matrix.
+    """
+    y, weight = read_targets(matrix, loss), matrix_host(matrix).weights(matrix)
+    weight = float_weights(weight if weight is not None and len(weight) else None, len(y))
+    if not np.any(weight):
+        raise ValueError("the weights of the matrix must not all be 0")
+    return Observations(y, weight)
+
+
+def read_targets(matrix: Any, loss: Loss) -> Array:
+    """The targets of a matrix, (n, K) in float64; those of a loss of groups end with the queries, if any."""
+    host = matrix_host(matrix)
+    if "get_label" in vars(matrix):
+        return as_columns(matrix.get_label())
+    labels = host.labels(matrix)
+    if labels is None or not len(labels):
+        raise ValueError("the matrix has no labels, which the objective and metric need")
+    y, codes = as_columns(labels), host.queries(matrix) if loss.rows == "groups" else None
+    return y if codes is None else np.column_stack([y, codes])
+
+
+def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
+    """Raise a ValueError if a matrix is a slice, with the target y (n, K), that divides groups of coupled rows."""
+    if loss.rows != "groups":
+        return
+    whole, parent = getattr(matrix, "sliced_target", None), matrix_host(matrix).whole(matrix)
+    if whole is None and parent is not None:
+        whole = read_targets(parent, loss)
+    if whole is None:
+        return
+    found, counts = np.unique(loss.groups(y), return_counts=True)
+    groups, sizes = np.unique(loss.groups(whole), return_counts=True)
+    divided = int((counts < sizes[np.searchsorted(groups, found)]).sum())
+    if divided:
+        raise ValueError(
+            f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
+            f"{len(found)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixLoss:
-    """A loss at the scores of matrices, prepared for the targets of each, which may take sorting all of them.
+class MatrixObjective:
+    """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``, and its metric.
+
+    It is prepared once for the targets of each matrix. A UserWarning is issued if a training starts from the
+    host's default score, far from the baseline.
 
     Instances can be pickled, and one may serve many boosters at once. The targets of a matrix are its labels, or
     those of ``attach(matrix, y=...)``; its sample weights are applied.
@@ -48,52 +166,37 @@ class MatrixLoss:
         init=False, repr=False, default_factory=WeakKeyDictionary
     )
 
-    def _prepare(self, raw: Array, matrix: Any) -> tuple[Loss, Observations, bool]:
-        """The prepared loss, the rows, and whether they are new, for raw scores on a matrix."""
+    def _prepare(self, raw: Array, matrix: Any) -> tuple[Loss, Observations]:
+        """The prepared loss and the rows, for raw scores on a matrix."""
         rows = read_rows(matrix, self.loss)
         data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
         known, prepared = self._known.get(matrix, (None, self.loss))
-        is_new = known is None or not all(map(np.array_equal, known, data))
-        if is_new:
+        if known is None or not all(map(np.array_equal, known, data)):
             require_whole_groups(self.loss, rows.y, matrix)
             prepared = prepare_for_scores(self.loss, rows, raw)
             self._known[matrix] = data, prepared
-        return prepared, rows, is_new
-
-    def __reduce__(self) -> tuple[type[MatrixLoss], tuple[Loss]]:
-        # Matrices can neither be pickled nor copied.
-        return type(self), (self.loss,)
-
-
-class MatrixObjective(MatrixLoss):
-    """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
-
-    A UserWarning is issued if the training starts from the host's default score, far from the baseline.
-    """
+        return prepared, rows
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for targets and weights of a matrix."""
         raw = as_columns(scores)
-        loss, rows, is_new = self._prepare(raw, matrix)
+        loss, rows = self._prepare(raw, matrix)
         unset = matrix_host(matrix).unset_score
         if np.all(scores == unset):
             warn_of_start(unset, loss, rows)
-        gradient, hessian = weighted_in_units(loss, rows, raw, 0 if is_new else None)
+        gradient, hessian = weighted_in_units(loss, rows, raw)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
-
-class MatrixMetric(MatrixLoss):
-    """The weighted mean of a loss for the native interface: ``metric(scores, matrix) -> name, value``.
-
-    The host shows it for evaluation sets and uses it for early stopping; lower is better.
-    """
-
-    def __call__(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
-        """Name and value; for LightGBM also False, as lower is better."""
+    def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
+        """Name and mean loss; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
-        loss, rows, _ = self._prepare(raw, matrix)
+        loss, rows = self._prepare(raw, matrix)
         value = score_of_rows(MeanLoss(loss), rows, raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
+
+    def __reduce__(self) -> tuple[type[MatrixObjective], tuple[Loss]]:
+        # Matrices can neither be pickled nor copied.
+        return type(self), (self.loss,)
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
@@ -141,7 +244,7 @@ def objective(loss: str | Loss) -> MatrixObjective:
     return MatrixObjective(LOSSES.create(loss))
 
 
-def metric(loss: str | Loss) -> MatrixMetric:
+def metric(loss: str | Loss) -> Callable[[Array, Any], tuple[Any, ...]]:
     """The weighted mean of a loss as ``custom_metric`` of ``xgboost.train``, or ``feval`` of ``lightgbm.train``.
 
     Parameters
@@ -151,15 +254,15 @@ def metric(loss: str | Loss) -> MatrixMetric:
 
     Returns
     -------
-    MatrixMetric
-        The metric; lower is better.
+    callable
+        The metric ``metric(scores, matrix)``; lower is better.
 
     Raises
     ------
     ValueError, TypeError
         If the loss is unknown or invalid.
     """
-    return MatrixMetric(LOSSES.create(loss))
+    return MatrixObjective(LOSSES.create(loss)).metric
 
 
 def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:

@@ -26,7 +26,6 @@ def prepare_for_training(loss: Loss, rows: Observations, n_classes: int | None =
     """The prepared loss and its baseline, (C,), checked."""
     rows = rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    require_enough_columns(loss, rows.y)
     return prepare(loss, rows, n_classes)
 
 
@@ -34,7 +33,6 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
     """The prepared loss, with the checks of the boosting loop at a host's raw scores (n, C)."""
     raw, rows = raw[rows.weight > 0.0], rows.take(rows.weight > 0.0)
     require_finite_target(loss, rows.y)
-    require_enough_columns(loss, rows.y)
     n_classes = n_classes_of_scores(loss, rows.y, raw.shape[1])
     loss = prepared_loss(loss, rows, n_classes)
     require_known_classes(loss, rows.y, raw[0])
@@ -53,18 +51,6 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
     if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_classes) != n_outputs:
         return loss
     return loss.prepared(y, weight, n_classes)
-
-
-def require_enough_columns(loss: Loss, y: Array) -> None:
-    """Raise a ValueError that says how a matrix gets more columns if a loss needs more than a target has."""
-    try:
-        loss.n_scores(y)
-    except ValueError as error:
-        advice = (
-            "; further columns of the target of a matrix are given by attach(matrix, y=...), queries also by the "
-            "host's own qid or group"
-        )
-        raise ValueError(f"{error}{advice if y.shape[1] == 1 else ''}") from error
 
 
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
@@ -97,10 +83,10 @@ def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
     return is_of_classes and loss.link.inverse(baseline[None]).shape[1] == len(baseline)
 
 
-def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | None = None) -> tuple[Array, Array]:
+def weighted_in_units(loss: Loss, rows: Observations, raw: Array) -> tuple[Array, Array]:
     """Gradient and hessian of ``loss.scales.unit`` times a prepared loss, weights applied, (n, C) each.
 
-    `index` is the host's round, None if unknown. Rows of weight 0 are left out and have derivatives of 0.
+    Rows of weight 0 are left out and have derivatives of 0.
 
     Raises
     ------
@@ -111,10 +97,10 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array, index: int | N
     counts = rows.weight > 0.0
     if not counts.all():
         gradient, hessian = np.zeros((2, *raw.shape))
-        gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts], index)
+        gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts])
         return gradient, hessian
     derivatives = loss.scales.apply(rows.derivatives(loss, raw))
-    require_derivatives(loss, derivatives, raw, "in training" if index is None else f"in round {index}")
+    require_derivatives(loss, derivatives, raw, "in training")
     gradient, hessian = derivatives
     weight = rows.weight[:, None]
     return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight

@@ -10,9 +10,8 @@ except ImportError as error:
     ) from error
 
 from .cosine_objective import CosineObjective
-from .matrices import attach
 from .models import bind, to_ensemble
-from .objectives import intercept, metric, objective
+from .objectives import attach, intercept, metric, objective
 from .xgboost_estimators import XGBClassifier, XGBRegressor
 
 __all__ = [

@@ -18,15 +18,12 @@ from ..losses.registry import LOSSES
 from ..metrics.registry import find_metric
 from ..preprocessing.base_margin import check_base_margin
 from ..utils.typing import Array
-from .array_objectives import ArrayObjective
 from .estimator import PARAMETERS, HostEstimator, routed
-from .links import XGBOOST
-from .loss_text import loss_from_text, loss_to_text
-from .matrices import attach
+from .links import XGBOOST, base_score_of, initial_score, is_representable, raw_of_base_score
+from .objectives import attach
 from .prepared_losses import first_newton_scores, has_score_for_each_class
-from .score_conversion import host_link
-from .xgboost_base_score import base_score_of, initial_score, is_representable, raw_of_base_score
-from .xgboost_host import HOST, LOSS, xgboost_booster
+from .score_conversion import ArrayObjective, host_link
+from .xgboost_host import HOST, LOSS, loss_from_text, loss_to_text, xgboost_booster
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
 GIVEN, BASE_MARGIN = "rffboost_loss_given", "rffboost_base_margin"

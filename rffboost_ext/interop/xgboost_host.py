@@ -1,7 +1,8 @@
-"""The adapter of XGBoost."""
+"""The adapter of XGBoost, and losses as text, an attribute of its models."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -10,20 +11,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
-from xgboost.core import XGBoostError
 
 from .._signals import defer_signals
 from ..core import Loss, Term
 from ..learners.trees.xgboost_model import count_outputs, model_categories, parse_model, read_rounds
 from ..losses.links import LogitLink
+from ..losses.registry import LOSSES
+from ..persistence.values import Packer, Unpacker
 from ..terms.ensemble import Ensemble
 from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.registry import qualified_name
 from ..utils.typing import Array
 from .host import Host, HostModel
-from .links import XGBOOST
+from .links import XGBOOST, base_score_of, initial_score
 from .prepared_losses import has_score_for_each_class
-from .xgboost_base_score import base_score_of, initial_score
 
 LOSS = "rffboost_loss"
 """The attribute of a booster that is the prepared loss that was minimised, as text."""
@@ -71,21 +73,6 @@ class XGBoostHost(Host):
     def features(self, matrix: DMatrix) -> Array | None:
         returned = not isinstance(matrix, QuantileDMatrix) and "c" not in (matrix.feature_types or ())
         return dense_with_nan(matrix.get_data()) if returned else None
-
-    def tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
-        if not matrix.get_categories().empty():
-            raise ValueError(
-                "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, "
-                "such as one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, "
-                "codes)"
-            )
-        try:
-            # A QuantileDMatrix cannot be sliced; its values are not the features, but take the same paths.
-            is_binned = isinstance(matrix, QuantileDMatrix)
-            return dense_with_nan(matrix.get_data()[rows] if is_binned else matrix.slice(rows).get_data())
-        except XGBoostError:
-            # Such as one in external memory.
-            return None
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[DMatrix]) -> dict[str, Any]:
         start = base_score_of(baseline, self.unknown_objective)
@@ -187,3 +174,45 @@ def require_equal(ensemble: Ensemble, booster: Booster, linear: bool) -> None:
     close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
     if not (np.isfinite(found).all() and close):
         raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
+
+
+def loss_to_text(loss: Loss) -> str:
+    """A loss as JSON: its storable form and arrays, or its class and parameters if it cannot be stored."""
+    packer = Packer()
+    try:
+        packed = packer.pack(loss, "loss")
+    except TypeError:
+        return json.dumps({"class": qualified_name(type(loss)), "params": repr(loss.get_params(deep=False))})
+    return json.dumps([packed, [array.tolist() for array in packer.arrays]])
+
+
+def loss_from_text(text: str, given: str | Loss) -> Loss:
+    """The loss that :func:`loss_to_text` has stored.
+
+    Parameters
+    ----------
+    text : str
+        The stored text.
+    given : str or Loss
+        The reader's own loss, which is returned if it equals the stored one.
+
+    Raises
+    ------
+    ValueError
+        If the stored loss is neither registered nor the given one.
+    """
+    given = LOSSES.create(given)
+    if loss_to_text(given) == text:
+        return given
+    try:
+        data = json.loads(text)
+        if isinstance(data, dict):
+            raise TypeError("a class without a storable form")
+        packed, arrays = data
+        loss = Unpacker([np.asarray(array) for array in arrays]).unpack(packed)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"the model was trained with the loss {text}, which is not registered here; pass it as loss=... to "
+            f"the constructor before load_model"
+        ) from error
+    return LOSSES.create(loss)

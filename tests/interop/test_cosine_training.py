@@ -267,9 +267,3 @@ def test_learners_get_derivatives_at_the_sum():
         np.testing.assert_allclose(
             round.gradient, loss.derivatives(BINARY[:, None].astype(float), raw)[0], atol=1e-5
         )
-
-
-def test_features_that_are_handed_over_have_the_columns_of_the_matrix():
-    matrix = xgb.DMatrix(X, BINARY)
-    with pytest.raises(ValueError, match=f"X must have the {X.shape[1]} columns of the matrix, got 2"):
-        rxgb.CosineObjective("log_loss").attach(matrix, X[:, :2])

@@ -234,15 +234,6 @@ def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
         np.testing.assert_allclose(loaded.predict_proba(X), ours.predict_proba(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["lambdarank", "cox"])
-def test_native_loops_say_how_a_matrix_gets_further_columns(loss):
-    words = r"y must have two columns, .* got 1; further columns .* attach\(matrix, y=\.\.\.\), queries .* group"
-    with pytest.raises(ValueError, match=words):
-        xgb.train({}, xgb.DMatrix(X, CLASSES), 1, obj=rxgb.objective(loss))
-    with pytest.raises(ValueError, match=words):
-        rlgb.intercept(loss, lgb.Dataset(X, CLASSES))
-
-
 def test_evaluation_sets_of_lightgbm_may_be_two_arguments():
     y, loss = np.column_stack([SIGNAL, np.ones(400)]), WeightedSquare()
     curves = []
