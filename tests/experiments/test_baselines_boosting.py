@@ -164,11 +164,6 @@ def test_mkboost_picks_the_least_weighted_error():
     assert min(errors) < max(errors)
 
 
-def test_mkboost_ends_when_a_round_is_right_everywhere():
-    model = baselines.mkboost(20, C=100.0, subsample=None).fit(X, (Y == 0).astype(int))
-    assert model.n_estimators_ == 1
-
-
 def test_a_draw_of_mkboost_holds_both_classes():
     y = np.zeros((150, 1))
     y[7] = 1.0

@@ -128,25 +128,12 @@ def test_curves_end_at_the_recorded_accuracy_and_agree_with_shorter_fits(name, t
         np.testing.assert_allclose(a["curve"][:2], b["curve"])
 
 
-def test_same_seed_same_bits(name, toy):
-    assert without_times(compare([toy], [name], QUICK)) == without_times(compare([toy], [name], QUICK))
-
-
 def test_the_number_of_processes_changes_nothing(toy):
     names = ["gbrff1", "gbrff2", "tree", "xgboost"]
     one, two = (compare([toy, load("wine")], names, QUICK, jobs=jobs, curves=True) for jobs in (1, 2))
     assert without_times(one) == without_times(two)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a["curve"], b["curve"])
-
-
-def test_outcomes_come_by_data_set_split_and_system(toy):
-    seen = []
-    records = compare([load("wine"), toy], ["gbrff15", "tree"], QUICK, progress=seen.append)
-    order = [(r.dataset, r.split, r.system) for r in records]
-    expected = [(d, s, n) for d in ("wine", "toy") for s in (1, 2) for n in ("gbrff15", "tree")]
-    assert order == expected
-    assert without_times(seen) == without_times(records)
 
 
 def test_a_rate_for_all_leaves_no_rate_to_tune():
@@ -181,14 +168,6 @@ def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
     best = points[int(np.argmax(scores))]
     assert {key: record["params"][key] for key in best} == best
     assert record["accuracy"] == pytest.approx(models[int(np.argmax(scores))].fit(X, y).score(X_test, y_test))
-
-
-@pytest.mark.parametrize("system", ["gbrff2", "xgboost"])
-def test_tuned_systems_run_and_record_what_was_chosen(system, toy, monkeypatch):
-    key = {"gbrff2": "learner__l2", "xgboost": "max_depth"}[system]
-    monkeypatch.setattr(SYSTEMS.get(system), "grid", lambda self, d: [{key: [3, 4]}])
-    record = compare([toy], [system], replace(QUICK, splits=1, tune=True))[0]
-    assert record["params"][key] in (3, 4)
 
 
 def test_what_the_command_cannot_ask_for_is_named(toy, monkeypatch):

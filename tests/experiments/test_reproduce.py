@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,6 @@ from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
 from rffboost_ext.experiments.reproduce.target import COLUMNS, Scope, values
-
-from .reproduce_cases import row
 
 TINY = {
     "ecml2020-table2": Scope(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),
@@ -87,38 +84,6 @@ def test_target_from_end_to_end_and_again(name, tmp_path, monkeypatch, capsys):
     assert not list((tmp_path / "out").glob("*.tmp"))
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    name, target = "ecml2020-figure2", type(TARGETS["ecml2020-figure2"])
-    run(name, tmp_path / "whole")
-    measure, calls = target.measure, []
-
-    def interrupted(self, scope, system, parts, task):
-        calls.append(task.system)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return measure(self, scope, system, parts, task)
-
-    monkeypatch.setattr(target, "measure", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run(name, tmp_path / "parts")
-    path = tmp_path / "parts" / f"{name}-quick.csv"
-    assert {r.system for r in Records(path, COLUMNS).read().values()} == {"PBRFF"}
-    path.write_bytes(path.read_bytes() + b"wine,GBRFF1,1,1,rff")
-    run(name, tmp_path / "parts")
-    assert calls == ["PBRFF", "GBRFF1", "GBRFF1", "GBRFF2"]
-    parts, whole = (Records(tmp_path / d / f"{name}-quick.csv", COLUMNS).read() for d in ("parts", "whole"))
-    assert {k: r["score"] for k, r in parts.items()} == {k: r["score"] for k, r in whole.items()}
-
-
-def test_rows_of_other_settings_are_measured_anew_and_not_shown(tmp_path):
-    name = "ecml2020-figure1"
-    path = tmp_path / f"{name}-quick.csv"
-    Records(path, COLUMNS).append(*[row("moons", "GBRFF1", 1, 12.0, x, "of another version") for x in (1, 3, 7)])
-    page = run(name, tmp_path)
-    assert len(path.read_text().splitlines()) == 1 + 3 + 2
-    assert "| 12 " not in page
-
-
 def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys):
     target = type(TARGETS["ecml2020-figure4"])
     measure = target.measure
@@ -134,16 +99,6 @@ def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys)
     page = (tmp_path / "ecml2020-figure4-quick.md").read_text()
     assert "no luck" in page
     assert "| 225 " in page
-
-
-def test_failures_in_other_processes_are_named(tmp_path):
-    (tmp_path / "iono.csv").write_text("a,b,class\n1,2,0\n3,4,1\n")
-    request = Request(
-        "ecml2020-table2", tmp_path / "out", datasets=["wine", "iono"], systems=["LGBM"], quick=True, jobs=2
-    )
-    page, failures = reproduce(replace(request, data_dir=tmp_path), lambda text: None)
-    assert [failure.task.dataset for failure in failures] == ["iono"]
-    assert "| wine " in page
 
 
 def test_a_slow_system_is_stopped_after_the_limit(tmp_path, monkeypatch):
@@ -255,16 +210,6 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, c
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_results_below_a_file_are_refused_before_data_are_looked_for(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(
-        "rffboost_ext.experiments.reproduce.request.unavailable_datasets",
-        lambda *given: pytest.fail("looked for data"),
-    )
-    (tmp_path / "file").touch()
-    assert cli.main(["reproduce", "ecml2020-table2", "--out", str(tmp_path / "file" / "out")]) == 2
-    assert "file" in capsys.readouterr().err
 
 
 def test_list_names_all_targets(capsys):

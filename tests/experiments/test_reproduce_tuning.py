@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -12,13 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from rffboost_ext.baselines import greedy_pbrff, pbrff
 from rffboost_ext.experiments.reproduce.comparison import published
 from rffboost_ext.experiments.reproduce.grid_search import (
-    LandmarkPath,
     MappedPath,
     RedrawnPath,
     ResampledPath,
     StagedPath,
     reduced_grid,
-    tempered,
     tune,
 )
 from rffboost_ext.experiments.reproduce.papers import ECML_2020, LETARTE_2019, preset, width_2019
@@ -83,28 +80,6 @@ def test_kernel_learning_at_each_size_is_a_fit_of_that_size(kind):
     for index, C in enumerate((1.0, 0.01)):
         alone = [make(size).set_params(C=C).fit(*parts.train).score(*parts.test) for size in (1, 5, 20)]
         np.testing.assert_array_equal(together[index], alone)
-
-
-@pytest.mark.parametrize("selection", ["random", "centroids", "replacement"])
-def test_temperatures_that_share_cosines_are_fits_of_their_own(selection):
-    parts = CrossValidated(0.3).parts(WINE, 2)
-
-    def make(size: float):
-        return pbrff(int(size), 6, selection=selection, random_state=1, standardize=False)
-
-    mapping = make(9).mapping
-    betas = [0.0, 0.5, 100.0]
-    features = tempered(clone(mapping).fit(*parts.train), betas, parts.train, parts.test[0])
-    for beta, F, F_test in zip(betas, *features, strict=True):
-        alone = clone(mapping).set_params(beta=beta).fit(*parts.train)
-        np.testing.assert_allclose(F, alone.transform(parts.train[0]), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(F_test, alone.transform(parts.test[0]), rtol=1e-9, atol=1e-12)
-    candidates = [{"mapping__beta": beta, "C": C} for C in (0.01, 1.0) for beta in betas] + [{"C": 1.0}]
-    shared, plain = (
-        kind(make, lambda d: [{}], 9).scores(candidates, parts.train, parts.test, [2, 9])
-        for kind in (LandmarkPath, MappedPath)
-    )
-    np.testing.assert_array_equal(shared, plain)
 
 
 def test_one_candidate_needs_no_folds():

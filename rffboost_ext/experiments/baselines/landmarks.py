@@ -277,16 +277,13 @@ class PBLandmarks(LandmarkMap):
         own = 0.0 if self.selection == "centroids" else 1.0
         return 0.5 * (1.0 - (sums - own) / (len(y) - own)).reshape(len(self.landmarks_), -1)
 
-    def similarities(self, X: Array, weights: Array) -> Array:
-        """Similarities of rows X (n, d) to the landmarks for weights (B, L, K) of the frequencies, (B, n, L)."""
-        similarities = np.empty((len(weights), len(X), len(self.landmarks_)))
-        for rows in self._batches(X):
-            features = self._cosines.features(X[rows]).reshape(-1, *weights.shape[1:])
-            np.einsum("ilk,blk->bil", features, weights, out=similarities[:, rows])
-        return similarities
-
     def _features(self, X: Array) -> Array:
-        return np.asarray(self.similarities(X, self._cosines.weight.reshape(1, len(self.landmarks_), -1))[0])
+        weight = self._cosines.weight.reshape(len(self.landmarks_), -1)
+        similarities = np.empty((len(X), len(weight)))
+        for rows in self._batches(X):
+            features = self._cosines.features(X[rows]).reshape(-1, *weight.shape)
+            np.einsum("ilk,lk->il", features, weight, out=similarities[rows])
+        return similarities
 
     def _batches(self, X: Array) -> Iterator[slice]:
         return cast(Iterator[slice], gen_batches(len(X), max(1, ELEMENTS // len(self._cosines.phase))))

@@ -32,7 +32,6 @@ from ...learners.fourier.frequency_weights import PosteriorWeighting
 from ...terms import Cosines
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require
 from ...utils.typing import Array
-from .feature_map import MappedSVM
 from .greedy_kernel import GreedyKernel
 from .landmarks import PBLandmarks
 
@@ -232,7 +231,7 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
         If the landmarks are centroids, which Theorem 1 does not cover, X and y differ in length, or a label is not
         one of the map's.
     """
-    require_map("report_landmarks", model, PBLandmarks)
+    check_is_fitted(model)
     if model.selection == "centroids":
         raise ValueError("report_landmarks: model must have landmarks that are rows, got selection='centroids'")
     X, y = validate_data(model, X, y, reset=False, dtype=np.float64)
@@ -244,14 +243,6 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
     loss, kl = np.clip(np.sum(q * model.losses(X, y), axis=1), 0.0, 1.0), kl_divergence(q)
     bound = [landmark_bound(float(a), float(b), n, epsilon, t) for a, b in zip(loss, kl, strict=True)]
     return LandmarkReport(loss, kl, np.array(bound))
-
-
-def require_map(owner: str, model: object, kind: type) -> None:
-    """Raise a TypeError unless a model is a map of that kind, or a NotFittedError if it is not fitted."""
-    if not isinstance(model, kind):
-        hint = "; its map is in mapping_" if isinstance(model, MappedSVM) else ""
-        raise TypeError(f"{owner}: model must be a {kind.__name__}, got a {type(model).__name__}{hint}")
-    check_is_fitted(model)
 
 
 def report_posterior(model: GreedyKernel, epsilon: float = 0.05) -> PosteriorReport:
@@ -272,7 +263,7 @@ def report_posterior(model: GreedyKernel, epsilon: float = 0.05) -> PosteriorRep
     -------
     PosteriorReport
     """
-    require_map("report_posterior", model, GreedyKernel)
+    check_is_fitted(model)
     n, q = model.n_samples_, model.probabilities_
     loss, kl, chi_square = float(q @ model.losses_), float(kl_divergence(q)), float(chi_square_divergence(q))
     loss = min(max(loss, 0.0), 1.0)

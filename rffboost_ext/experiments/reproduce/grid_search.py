@@ -15,10 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from ...learners.fourier.frequency_weights import PosteriorWeighting
 from ...utils.typing import Array
 from ..baselines.feature_map import MappedSVM
-from ..baselines.landmarks import PBLandmarks
 from ..summary import DIGITS
 
 Arrays = tuple[Array, Array]
@@ -27,7 +25,6 @@ Candidate = dict[str, Any]
 Candidates = Sequence[Candidate]
 Sizes = Sequence[float]
 MAPPING = "mapping__"
-BETA = "mapping__beta"
 KERNEL_ROWS = 12_000
 """Largest number of rows whose Gram matrix is held in memory."""
 KERNEL_BYTES = 8 * 2**30
@@ -109,32 +106,6 @@ class MappedPath(SystemPath):
             yield F[:, :width], F_test[:, :width]
 
 
-class LandmarkPath(MappedPath):
-    """Learned similarities to landmarks: all temperatures share the cosines."""
-
-    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
-        accuracy = np.empty((len(candidates), len(sizes)))
-        for mapping, members in by_mapping(candidates, apart=(BETA,)):
-            model = self.make(self.largest or max(sizes)).set_params(**mapping)
-            betas = [*dict.fromkeys(rest.get(BETA, model.mapping.beta) for _, rest in members)]
-            features = tempered(clone(model.mapping).fit(*train), betas, train, test[0])
-            for beta, F, F_test in zip(betas, *features, strict=True):
-                mine = [(index, rest) for index, rest in members if rest.get(BETA, beta) == beta]
-                solvers = [clone(model).set_params(**rest).solver() for _, rest in mine]
-                for column, size in enumerate(sizes):
-                    width = F.shape[1] if self.largest is None else int(size)
-                    parts = (F[:, :width], train[1]), (F_test[:, :width], test[1])
-                    accuracy[[index for index, _ in mine], column] = accuracies(solvers, *parts)
-        return accuracy
-
-
-def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test: Array) -> tuple[Array, Array]:
-    """The features of both parts at each temperature, (betas, n, L), of a map that is fitted to `train`."""
-    losses = mapping.losses(*train)
-    weights = [[PosteriorWeighting().weigh(f, beta, len(train[1])) for f in losses] for beta in betas]
-    return mapping.similarities(train[0], np.array(weights)), mapping.similarities(X_test, np.array(weights))
-
-
 class KernelPath(SystemPath):
     """A support vector machine with the Gaussian kernel: all C of a gamma share the Gram matrix."""
 
@@ -184,14 +155,11 @@ def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[floa
     return [float(np.mean(solver.fit(F, y).predict(F_test) == y_test)) for solver in solvers]
 
 
-def by_mapping(
-    candidates: Candidates, apart: Sequence[str] = ()
-) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
-    """Candidates grouped by the parameters of the map, except those `apart`: indices and remaining parameters."""
+def by_mapping(candidates: Candidates) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
+    """Candidates grouped by the parameters of the map: indices and remaining parameters."""
 
     def mapping(item: tuple[int, Candidate]) -> list[tuple[str, Any]]:
-        named = (name for name in item[1] if name.startswith(MAPPING) and name not in apart)
-        return sorted((name, item[1][name]) for name in named)
+        return sorted((name, value) for name, value in item[1].items() if name.startswith(MAPPING))
 
     groups = groupby(sorted(enumerate(candidates), key=mapping), key=mapping)
     return [(dict(shared), [(index, without(item, shared)) for index, item in group]) for shared, group in groups]

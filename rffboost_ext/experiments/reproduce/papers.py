@@ -13,7 +13,6 @@ from ..compare.xgboost_systems import NativeXGBClassifier
 from .grid_search import (
     Grid,
     KernelPath,
-    LandmarkPath,
     MappedPath,
     RedrawnPath,
     ResampledPath,
@@ -133,7 +132,7 @@ ECML_2020 = {
     "PBRFF": Published(
         lambda size: pbrff(int(size), **FIXED),
         lambda d: [{"mapping__gamma": gammas(d), "mapping__beta": POWERS_OF_TEN, "C": POWERS_OF_TEN}],
-        LandmarkPath,
+        MappedPath,
     ),
     "GBRFF1": Published(lambda size: preset("gbrff1", size), compared("gbrff1")),
     "LGBM": Published(lightgbm, compared("lightgbm")),
@@ -160,7 +159,7 @@ WORKSHOP_2019 = {
     "PBRFF": Published(
         lambda size: pbrff(int(size), 100, **FIXED),
         lambda d: [{"mapping__gamma": [width_2019(d)], "mapping__beta": THOUSANDS, "C": THOUSANDS}],
-        LandmarkPath,
+        MappedPath,
     ),
     "GBRFF": Published(
         lambda size: preset("gbrff", size),
@@ -186,7 +185,7 @@ LETARTE_2019 = {
     "PB": Published(
         lambda size: in_the_dual(pbrff(size, selection="random", **FIXED)),
         constant(C=LETARTE_C, mapping__beta=THOUSANDS, mapping__n_components=[8, 16, 32, 64, 128]),
-        LandmarkPath,
+        MappedPath,
     ),
     "RFF": Published(lambda size: in_the_dual(rff_svm(int(size), **FIXED)), constant(C=LETARTE_C), RedrawnPath),
     "PBRFF": Published(
