@@ -61,7 +61,7 @@ def test_the_baseline_of_several_scores_is_the_minimum_of_each(name):
     offset, weight = 0.5 * rng.standard_normal((N, LOSSES.create(name).n_scores(y))), rng.uniform(0.5, 2.0, N)
     loss, alone = LOSSES.create(name).prepared(y, weight), Observations(y, weight)
     wanted = constant_scores(loss, alone)
-    free = ~WeightedMean(loss, alone).held_scores(wanted)
+    free = WeightedMean(loss, alone).free_scores(wanted)
     for rows in (Observations(y, weight, np.zeros_like(offset)), Observations(y, weight, offset)):
         mean, best = WeightedMean(loss, rows), constant_scores(loss, rows)
         if not rows.offset.any():
