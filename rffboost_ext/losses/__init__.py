@@ -2,7 +2,6 @@
 
 from .aft import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal
 from .classification import Exponential, LogLoss, MultilabelLogLoss, MultinomialLogLoss
-from .cox import Cox
 from .distributions import (
     DISTRIBUTIONS,
     Beta,
@@ -33,7 +32,7 @@ from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
 from .robust import AbsoluteError, Huber, Quantile
 from .squared import SquaredError
-from .survival import SurvivalLoss
+from .survival import Cox, SurvivalLoss
 from .wrapper import LabelRegression
 
 __all__ = [

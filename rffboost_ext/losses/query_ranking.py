@@ -15,8 +15,10 @@ MAX_RELEVANCE = 31.0
 
 
 @dataclass(frozen=True)
-class QueryRows:
-    """Rows sorted by query.
+class QueryRanking:
+    """Rows sorted by query and then by falling score; ranks count from 0 in each query.
+
+    Tied rows are in no order: what a ranking says of them is the expectation over all of their orders.
 
     Parameters
     ----------
@@ -24,19 +26,29 @@ class QueryRows:
         The rows in their order.
     start : ndarray of shape (q + 1,)
         Where each query starts, then n.
+    tie : ndarray of shape (t,)
+        Where each run of rows of one query and one score starts.
     """
 
     order: Array
     start: Array
+    tie: Array
 
     @classmethod
-    def of_codes(cls, code: Array) -> QueryRows:
-        """The rows of the queries of some codes (n,), each query in the order of its rows."""
+    def of(cls, code: Array, score: Array | None = None) -> QueryRanking:
+        """The ranking by codes of queries and scores, both (n,); without scores all rows of a query are tied."""
         is_sorted = (code[1:] >= code[:-1]).all()
         order = np.arange(len(code)) if is_sorted else np.argsort(code, kind="stable")
         code = code[order]
-        new_query = np.append(True, code[1:] != code[:-1])
-        return QueryRows(order, np.append(np.flatnonzero(new_query), len(code)))
+        first = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+        start = np.append(first, len(code))
+        if score is None:
+            return cls(order, start, first)
+        compiled("ranking").sort_within_queries(score, start, order)
+        score = score[order]
+        is_tied = np.append(False, score[1:] == score[:-1])
+        is_tied[first] = False
+        return cls(order, start, np.flatnonzero(~is_tied))
 
     @cached_property
     def size(self) -> Array:
@@ -61,34 +73,6 @@ class QueryRows:
         found = np.empty_like(values)
         found[self.order] = values
         return found
-
-
-@dataclass(frozen=True)
-class QueryRanking(QueryRows):
-    """Rows sorted by query and then by falling score; ranks count from 0 in each query.
-
-    Tied rows are in no order: what a ranking says of them is the expectation over all of their orders.
-
-    Parameters
-    ----------
-    order, start : ndarray
-        As in :class:`QueryRows`.
-    tie : ndarray of shape (t,)
-        Where each run of rows of one query and one score starts.
-    """
-
-    tie: Array
-
-    @classmethod
-    def of(cls, code: Array, score: Array) -> QueryRanking:
-        """The ranking by codes of queries and scores, both (n,)."""
-        rows = QueryRows.of_codes(code)
-        order, start = rows.order, rows.start
-        compiled("ranking").sort_within_queries(score, start, order)
-        score = score[order]
-        is_tied = np.append(False, score[1:] == score[:-1])
-        is_tied[start[:-1]] = False
-        return cls(order, start, np.flatnonzero(~is_tied))
 
     @cached_property
     def tie_size(self) -> Array:

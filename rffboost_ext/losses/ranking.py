@@ -11,7 +11,7 @@ from ..kernels import compiled
 from ..utils.param_validation import OPTIONAL, Integer, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
-from .query_ranking import QueryRanking, QueryRows, ideal_dcg, require_constant_weight, require_relevance
+from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
 from .unit import ScaledLoss
 
@@ -56,7 +56,7 @@ class RankingLoss(CoupledLoss, ScaledLoss):
         return float(1.0 / hessian) if hessian > 0.0 else 1.0
 
     @abstractmethod
-    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRanking, Array, Array, Array]:
         """Rows in their order, and what weights their pairs: gain, discount and that of ties, (n,) each.
 
         As in ``rffboost_ext.kernels.ranking``; only weights by rank need rows in the order of scores (n,).
@@ -113,7 +113,7 @@ class LambdaRank(RankingLoss):
         super().__init__(unit)
         self.k = k
 
-    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRanking, Array, Array, Array]:
         ranking = QueryRanking.of(y[:, 1], score)
         gain = np.exp2(y[:, 0]) - 1.0
         best = ideal_dcg(gain, y[:, 1], self.k)
@@ -150,7 +150,7 @@ class Pairwise(RankingLoss):
         super().__init__(unit)
         self.weighting = weighting
 
-    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
-        rows = QueryRows.of_codes(y[:, 1])
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRanking, Array, Array, Array]:
+        rows = QueryRanking.of(y[:, 1])
         share = rows.of_rows(1.0 / rows.size)
         return rows, y[rows.order, 0], share, share

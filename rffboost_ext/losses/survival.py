@@ -1,15 +1,90 @@
-"""What losses of survival analysis have in common: risks, and the hazard of a row from that of a score of 0."""
+r"""Losses of survival analysis, and Cox's partial likelihood with Efron's method for ties.
+
+At each distinct time of events let D be the m rows with an event, of total weight W, and R the rows at risk, whose
+times are no earlier. With :math:`S = \sum_R w_j e^{raw_j}` and :math:`E = \sum_D w_j e^{raw_j}` the total loss is
+
+.. math:: \sum_{times} \Big[ -\sum_D w_i \, raw_i + \frac{W}{m} \sum_{l=0}^{m-1} \log(S - l E / m) \Big].
+
+Divided by its weight, the derivative with respect to the score of row i is :math:`u_i - event_i`, where
+:math:`u_i` is its expected number of events: its hazard, summed over the times at which it is at risk. The second
+derivative is at most :math:`u_i`, which is returned as hessian: the diagonal matrix of :math:`w_i u_i` is an upper
+bound of the whole second derivative.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..core import Link, Loss
+from ..core import CoupledLoss, Link, Loss
+from ..kernels import compiled
 from ..utils.typing import Array
 from .links import IdentityLink, clip_exponent
-from .risk_sets import RiskSets
+from .registry import LOSSES
+
+# Hessian of rows that are never at risk at an event.
+LEAST_HESSIAN = 1e-16
+ORDERS: dict[int, Array] = {}
+"""The order of the rows of recent calls by their number; one that is not that of the times is not used."""
+MAX_ORDERS = 8
+
+
+@dataclass(frozen=True)
+class RiskSets:
+    """Sums over the rows at risk at each of T distinct times of events, by falling time.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n,)
+        The rows by rising time.
+    y, raw : ndarray of shape (n, 2) and (n,)
+        Events and times, and scores, in this order.
+    sums : ndarray of shape (T, 6)
+        The time; a shift, and the weighted sum of ``exp(raw - shift)`` over the rows at risk; number and total
+        weight of the events; and their share in the sum.
+    """
+
+    order: Array
+    y: Array
+    raw: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, y: Array, raw: Array, weight: Array) -> RiskSets:
+        """The risk sets of rows with events and times y (n, 2), scores (n,) and weights (n,).
+
+        Scores may differ by any amount. Rows are sorted once for several calls on the same times.
+        """
+        order = ORDERS.get(len(y))
+        if order is None:
+            if len(ORDERS) >= MAX_ORDERS:
+                ORDERS.clear()
+            order = ORDERS[len(y)] = np.argsort(y[:, 1], kind="stable")
+        ordered, sums = (y.take(order, axis=0), raw.take(order)), np.empty((len(y), 6))
+        n_times = compiled("risk_sets").sum_risk_sets(*ordered, weight.take(order), order, sums)
+        if n_times < 0:
+            # The order is that of other rows.
+            ORDERS.pop(len(y), None)
+            return cls.of(y, raw, weight)
+        return cls(order, *ordered, sums[:n_times])
+
+    def expected_events(self) -> Array:
+        """The expected number of events of each row, (n,), by its hazard while it is at risk."""
+        return self._of_rows(compiled("risk_sets").sum_hazards)
+
+    def losses(self) -> Array:
+        """The part of each row in the negative log likelihood, (n,)."""
+        return self._of_rows(compiled("risk_sets").risk_set_losses)
+
+    def _of_rows(self, kernel: Callable[..., None]) -> Array:
+        """What a kernel sets for each row in order, (n,), in the order of the call."""
+        ordered, values = np.empty((2, len(self.y)))
+        kernel(self.y, self.raw, self.sums, ordered)
+        values[self.order] = ordered
+        return values
 
 
 class SurvivalLoss(Loss):
@@ -55,3 +130,50 @@ class SurvivalLoss(Loss):
     def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
         """The cumulative hazard at times (T,) for scores (n, 1) and that of a score of 0, (T,): (n, T)."""
         return np.exp(clip_exponent(raw)) * baseline
+
+
+@LOSSES.register("cox")
+class Cox(CoupledLoss, SurvivalLoss):
+    """The negative log partial likelihood of proportional hazards, of targets (event, time) in two columns.
+
+    The raw score is the log of the hazard relative to a baseline hazard, which the loss does not need: it does not
+    change if a constant is added to all scores, and its baseline is 0. The value of a row is its part in the
+    likelihood at its event, and 0 for a censored row. Formulas are in the docstring of the module.
+
+    References
+    ----------
+    Cox, Regression models and life-tables, Journal of the Royal Statistical Society B 34, 1972. Efron, The
+    efficiency of Cox's likelihood function for censored data, Journal of the American Statistical Association 72,
+    1977.
+    """
+
+    link = IdentityLink(names=("risk",))
+    exact_hessian = False
+
+    def check_target(self, y: Array) -> None:
+        event, time = y.T
+        invalid = (event != 0.0) & (event != 1.0)
+        if invalid.any():
+            raise ValueError(
+                f"loss {self!r}: y must hold 0 or 1 in its first column, whether the event was observed, got "
+                f"{event[invalid][0]:g}; bounds of times need a loss such as 'aft_normal'"
+            )
+        if not (time >= 0.0).all():
+            raise ValueError(f"loss {self!r}: y must hold times of at least 0, got {time[~(time >= 0.0)][0]:g}")
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself; a ValueError if no event was observed."""
+        self.check_target(y)
+        if not y[:, 0].any():
+            raise ValueError(f"loss {self!r}: y must have an event, got only censored times")
+        return self
+
+    def value(self, y: Array, raw: Array, weight: Array) -> Array:  # type: ignore[override]
+        return RiskSets.of(y, raw[:, 0], weight).losses()
+
+    def derivatives(self, y: Array, raw: Array, weight: Array) -> tuple[Array, Array]:  # type: ignore[override]
+        expected = RiskSets.of(y, raw[:, 0], weight).expected_events()[:, None]
+        return expected - y[:, :1], np.maximum(expected, LEAST_HESSIAN)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        return np.zeros(1)
