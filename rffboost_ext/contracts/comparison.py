@@ -55,10 +55,12 @@ def contract_errors(what: str, advice: str = "") -> Iterator[None]:
         raise ContractError(f"{what} must not fail, got {type(error).__name__}: {error}{advice}") from error
 
 
-def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = True, finite: bool = True) -> None:
+def require_shape(
+    what: str, found: Any, wanted: Sequence[int], single: bool = True, finite: bool = True, where: str = ""
+) -> None:
     """Raise a ContractError unless `found` is an array of real numbers, of double precision if not `single`.
 
-    They must be finite; or no NaN if not `finite`.
+    They must be finite; or no NaN if not `finite`. Messages end with `where`.
     """
     require_that(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
     require_that(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
@@ -66,8 +68,8 @@ def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = T
     require_that(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
     valid = np.isfinite(found) if finite else ~np.isnan(found)
     if not valid.all():
-        kind = "finite" if finite else "a number"
-        raise ContractError(f"{what} must be {kind}, got {found[~valid][0]} for {(~valid).sum()} of {found.size}")
+        kind, count = "finite" if finite else "a number", f"{(~valid).sum()} of {found.size}"
+        raise ContractError(f"{what} must be {kind}, got {found[~valid][0]} for {count}{where}")
 
 
 def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, atol: float | Array = 0.0) -> None:
@@ -99,18 +101,15 @@ def require_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ContractError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
     for name, values in zip(("gradient", "hessian"), found, strict=True):
-        if not isinstance(values, np.ndarray) or values.shape != raw.shape:
-            given = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
-            raise ContractError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {given}")
-        if values.dtype.kind not in "fiu":
-            raise ContractError(f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
-        if not is_finite(values):
-            raise ContractError(f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
+        if not is_finite(values, raw.shape):
+            require_shape(f"loss {loss!r}: {name}", values, raw.shape, where=f" {where}")
     least = found[1].min()
     if least < 0.0:
         raise ContractError(f"loss {loss!r}: hessian must be positive, got {least:g} {where}")
 
 
-def is_finite(values: Array) -> bool:
-    """Whether all values are finite. A sum is cheap, but may overflow although all values are finite."""
+def is_finite(values: Any, shape: tuple[int, ...]) -> bool:
+    """Whether an object is a finite array of a shape. A sum is cheap, but may overflow although all are finite."""
+    if not isinstance(values, np.ndarray) or values.shape != shape or values.dtype.kind not in "fiu":
+        return False
     return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())

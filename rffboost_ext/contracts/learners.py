@@ -16,11 +16,11 @@ from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .comparison import (
-    ContractError,
     describe,
     is_finite,
     is_foreign,
     require_close,
+    require_shape,
     require_that,
     require_unchanged,
 )
@@ -55,16 +55,9 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)
-    if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu":
-        raise TypeError(f"learner {learner!r}: its term must yield an array of numbers, got {describe(output)}")
-    if output.shape != round.raw.shape:
-        raise ContractError(
-            f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}"
-        )
-    if not is_finite(output):
-        raise ContractError(
-            f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
-        )
+    if not is_finite(output, round.raw.shape):
+        what = f"learner {learner!r}: what its term yields"
+        require_shape(what, output, round.raw.shape, where=f" in round {round.index}")
     # Steps and scores are in double precision.
     return term, output.astype(np.float64, copy=False)
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from ..core import CoupledLoss, Loss, Observations, Scales
+from ..core import Loss, Observations, Scales
 from ..losses.constant_scores import constant_scores
 from ..losses.target_statistics import require_class_indices
-from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Instance, Integer, accepts_arguments, require
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Instance, Integer, require
 from ..utils.typing import Array
 from .comparison import ContractError, contract_errors, describe, is_foreign, require_unchanged
 from .loss_sample import ADVICE
 from .losses import check_in_fit
 
 POSITIVE_INTEGER = Integer(1)
-ARGUMENTS = {
-    "value": ("y", "raw"),
-    "derivatives": ("y", "raw"),
-    "baseline": ("y", "weight"),
-    "n_scores": ("y", "n_classes"),
-    "prepared": ("y", "weight", "n_classes"),
-    "check_target": ("y",),
-    "groups": ("y",),
-    "prediction": ("response",),
-}
-"""The arguments of the methods of a loss; values and derivatives of coupled rows get the weights too."""
 
 
 def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tuple[Loss, Array]:
@@ -55,8 +45,6 @@ def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tup
 def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) -> Loss:
     """The loss prepared for the targets, or a ValueError if it refuses them."""
     y, weight = rows.target(loss), rows.weight
-    if is_foreign(loss):
-        require_signatures(loss)
     count_scores(loss, y, n_classes)
     require_accepted_target(loss, y)
     prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
@@ -67,25 +55,10 @@ def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) 
     return prepared
 
 
-def require_signatures(loss: Loss) -> None:
-    """Raise a TypeError unless the methods of a loss accept their arguments."""
-    for method, arguments in ARGUMENTS.items():
-        depends = isinstance(loss, CoupledLoss) and "raw" in arguments
-        arguments = (*arguments, "weight") if depends else arguments
-        if not accepts_arguments(getattr(loss, method), len(arguments)):
-            raise TypeError(
-                f"{type(loss).__name__}: {method} must accept the arguments {', '.join(arguments)}; losses that "
-                f"derive from CoupledLoss get weights, others do not"
-            )
-
-
 def baseline_of(loss: Loss, rows: Observations, n_classes: int | None = None) -> Array:
     """The constant scores that minimise a prepared loss, (C,), of the number that ``n_scores`` says."""
-    if is_foreign(loss):
-        with contract_errors(f"loss {loss!r}: baseline", ADVICE):
-            baseline = watched(loss, "baseline", lambda: constant_scores(loss, rows), y=rows.y, weight=rows.weight)
-    else:
-        baseline = constant_scores(loss, rows)
+    with contract_errors(f"loss {loss!r}: baseline", ADVICE) if is_foreign(loss) else nullcontext():
+        baseline = watched(loss, "baseline", lambda: constant_scores(loss, rows), y=rows.y, weight=rows.weight)
     require_baseline(loss, baseline, rows.y, n_classes)
     return baseline
 

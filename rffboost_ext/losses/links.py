@@ -60,7 +60,8 @@ class BinaryLogitLink(Link):
     slope: float = 1.0
 
     def inverse(self, raw: Array) -> Array:
-        return binary_probabilities(self.slope * raw)
+        log_odds = self.slope * raw
+        return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class LabelMeanLink(Link):
     mean: Link
 
     def inverse(self, raw: Array) -> Array:
-        return label_probabilities(self.mean.inverse(raw))
+        mean = np.clip(self.mean.inverse(raw), -1.0, 1.0)
+        return np.hstack([0.5 * (1.0 - mean), 0.5 * (1.0 + mean)])
 
 
 @dataclass(frozen=True)
@@ -162,17 +164,6 @@ def sigmoid(raw: Array) -> Array:
     """``1 / (1 + exp(-raw))``, without overflow and with full precision for small probabilities."""
     tail = np.exp(-np.abs(raw))
     return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
-
-
-def binary_probabilities(log_odds: Array) -> Array:
-    """Probabilities of two classes, (n, 2), from log-odds of the second, (n, 1), precise for small ones too."""
-    return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
-
-
-def label_probabilities(mean: Array) -> Array:
-    """Probabilities of the labels -1 and +1, (n, 2), from their mean, (n, 1), which is clipped to [-1, 1]."""
-    mean = np.clip(mean, -1.0, 1.0)
-    return np.hstack([0.5 * (1.0 - mean), 0.5 * (1.0 + mean)])
 
 
 def row_max(values: Array) -> Array:

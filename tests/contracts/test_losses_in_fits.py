@@ -80,8 +80,7 @@ def loss_with(base, **attributes):
 REFUSED = {
     "link.inverse must be an array, got a list": {"link": FunctionLink(lambda raw: raw.tolist())},
     "link must be a Link": {"link": None},
-    "derivatives must accept the arguments y, raw; losses": {"derivatives": lambda self, y, raw, weight: None},
-    "n_scores must accept the arguments y, n_classes": {"n_scores": lambda self, y: 1},
+    "missing 1 required positional argument: 'weight'": {"derivatives": lambda self, y, raw, weight: None},
     "n_scores must return an integer >= 1, got 2.0": {"n_scores": lambda self, y, n_classes=None: 2.0},
 }
 

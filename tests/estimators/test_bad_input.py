@@ -197,7 +197,7 @@ class Failing(SquaredError):
 def test_derivatives_that_fail_late_are_named(learner, monkeypatch):
     callbacks = [lambda progress: monkeypatch.setattr(Failing, "late", progress.round.index == 3)]
     model = RFFBoostRegressor(Failing(), learner, early_stopping=False, callbacks=callbacks, random_state=0)
-    with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity in round 4"):
+    with pytest.raises(ValueError, match=r"gradient must be finite, got .* in round 4"):
         model.fit(X, 10.0 * X[:, 0])
 
 

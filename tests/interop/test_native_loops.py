@@ -178,7 +178,7 @@ class WideBaseline(SquaredError):
 
 LAWS = {
     WrongShape: "gradient must have shape",
-    NotFinite: "gradient must be finite, got NaN or infinity",
+    NotFinite: "gradient must be finite, got",
     InPlace: "derivatives must not change raw",
     WrongValue: r"value must have shape \(100,\)",
     Choosy: "y must be positive",
