@@ -10,15 +10,12 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
 from rffboost_ext import (
-    ConformalRegressor,
     Ensemble,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
 )
 from rffboost_ext.terms import FeatureMap, Mapped
@@ -169,15 +166,6 @@ def test_opsets() -> None:
         verify_onnx(fitted(), to_onnx(fitted(), opset=opset), TABLE, raise_on_mismatch=True)
 
 
-def test_pipelines() -> None:
-    X, y = make_gapped(LOSS_NAMED["exponential"])
-    for standardize in (True, False):
-        model = RFFBoostClassifier(standardize=standardize, **BRIEF)
-        pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
-        for dtype in DTYPES:
-            verify_onnx(pipeline, to_onnx(pipeline, dtype=dtype), X, raise_on_mismatch=True)
-
-
 class Same(BaseEstimator):
     """A step that does nothing, and knows the columns."""
 
@@ -200,17 +188,6 @@ def test_categories_behind_steps_are_refused() -> None:
     model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
     with pytest.raises(ValueError, match="cannot be converted by skl2onnx"):
         skl2onnx.to_onnx(model, codes.astype(np.float32))
-
-
-def test_intervals_and_quantiles() -> None:
-    y = TABLE["whole"].astype(float).to_numpy() + np.nan_to_num(TABLE["number"].to_numpy())
-    booster = RFFBoostRegressor(**BRIEF)
-    for model in (
-        ConformalRegressor(booster, alpha=0.2, random_state=0),
-        RFFBoostQuantileRegressor((0.2, 0.8), booster),
-    ):
-        model.fit(TABLE, y)
-        verify_onnx(model, to_onnx(model), TABLE, raise_on_mismatch=True)
 
 
 def test_an_expansion_far_from_the_origin() -> None:

@@ -15,10 +15,11 @@ from onnx_export import (
     verify_onnx,
 )
 from onnx_export.export import DTYPES
-from rffboost_ext import Link, RFFBoostClassifier, Term
-from rffboost_ext.losses import BinaryLogitLink, FunctionLink, LogLink, LogLoss, MultinomialLogLoss, SquaredError
+from onnx_export.runtimes import runner
+from rffboost_ext import Link, Term
+from rffboost_ext.losses import FunctionLink, LogLink, LogLoss, SquaredError
 
-from .oracle import ensemble_of, posed, random_cosines, random_trees
+from .oracle import ensemble_of, posed, random_cosines
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.1] + [0.0, 1e3, 5.0]
@@ -132,34 +133,9 @@ def test_a_loss_and_a_link_of_a_users_own(loss: Any, dtype: str) -> None:
     assert report["variable"].tolerance > 0.0
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_several_outputs(dtype: str) -> None:
-    terms = random_cosines(0, 20, 3, n_outputs=3), random_trees(0, 10, 3, n_outputs=3)
-    model = posed(ensemble_of(*terms, baseline=[0.1, -0.2, 0.0]), 3, MultinomialLogLoss(3), ["x", "y", "z"])
-    graph = to_onnx(model, dtype=dtype)
-    verify_onnx(model, graph, X, raise_on_mismatch=True)
-    verify_onnx(model, graph, X[:5], runtime="reference", raise_on_mismatch=True)
-    regressor = posed(ensemble_of(*terms, baseline=[0.1, -0.2, 0.0]), 3)
-    verify_onnx(regressor, to_onnx(regressor, dtype=dtype), X, raise_on_mismatch=True)
-
-
 def test_probabilities_near_zero_keep_their_digits_in_float32() -> None:
     far = ensemble_of(baseline=17.0)
     model = posed(far, 3, LogLoss())
-    probabilities = run_probabilities(to_onnx(model))
+    # Sigmoid of ONNX Runtime itself has an absolute error of 1e-7.
+    probabilities = runner(to_onnx(model), "reference")[1]({"X": np.zeros((1, 3), np.float32)})["probabilities"]
     assert abs(probabilities[0, 0] / (1.0 / (1.0 + np.exp(17.0))) - 1.0) < 1e-5
-
-
-def run_probabilities(model: Any) -> np.ndarray:
-    from onnx.reference import ReferenceEvaluator
-
-    return ReferenceEvaluator(model).run(["probabilities"], {"X": np.zeros((1, 3), dtype=np.float32)})[0]
-
-
-def test_a_steeper_link() -> None:
-    class Steep(LogLoss):
-        link = BinaryLogitLink(slope=3.0)
-
-    y = (X[:, 0] > 0).astype(int)
-    model = RFFBoostClassifier(Steep(), n_estimators=5, random_state=0).fit(X, y)
-    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)

@@ -166,11 +166,3 @@ def test_verify_without_onnxruntime(dtype: str, monkeypatch: pytest.MonkeyPatch)
     assert report.runtime == "reference"
     with pytest.raises(ValueError, match="runtime must be"):
         verify_onnx(estimator, model, X, runtime="tensorrt")
-
-
-def test_a_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "real.onnx").write_bytes(b"")
-    (tmp_path / "link.onnx").symlink_to("real.onnx")
-    save_onnx(fitted(0)[0], tmp_path / "link.onnx")
-    assert (tmp_path / "link.onnx").is_symlink()
-    assert (tmp_path / "real.onnx").read_bytes() == to_onnx(fitted(0)[0]).SerializeToString()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.xgboost_models import OBJECTIVES
@@ -135,17 +132,6 @@ def test_a_ranker_of_lightgbm() -> None:
     model = lgb.LGBMRanker(objective="rank_xendcg", **LIGHT).fit(X, THREE, group=[100, 200])
     for exported in (model, model.booster_):
         verify_onnx(exported, to_onnx(exported), X, raise_on_mismatch=True)
-
-
-def test_a_pipeline() -> None:
-    pipeline = make_pipeline(StandardScaler(), xgb.XGBRegressor(**FEW)).fit(X, SIGNAL)
-    verify_onnx(pipeline, to_onnx(pipeline), X, raise_on_mismatch=True)
-
-
-def test_vector_leaves_are_vectors() -> None:
-    model = xgb.XGBRegressor(multi_strategy="multi_output_tree", **FEW).fit(X, TRIPLE)
-    tree = json.loads(model.get_booster().save_raw("json"))["learner"]["gradient_booster"]
-    assert tree.get("gbtree", tree)["model"]["trees"][0]["tree_param"]["size_leaf_vector"] == "3"
 
 
 def test_thresholds_of_lightgbm_keep_float64() -> None:

@@ -33,13 +33,18 @@ ARRAYS: dict[str, Any] = {
     "complex list": (X + 1j).tolist(),
     "dates": np.full((2, 3), DAYS),
     "durations": np.full((2, 3), HOURS),
+    "a date among objects": np.array([[DAYS, 0.0, 1.0]], dtype=object),
+    "a duration among objects": np.array([[HOURS, 0.0, 1.0]], dtype=object),
+    "text": [["a", "b", "c"]],
+    "infinite": [[0.0, np.inf, 1.0]],
+    "infinite object": np.array([[0.0, -np.inf, 1.0]], dtype=object),
 }
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_of_no_numbers_are_refused(name: str) -> None:
     for one in pair(X):
-        with pytest.raises((TypeError, ValueError), match=r"masked|[Cc]omplex|must hold numbers"):
+        with pytest.raises((TypeError, ValueError), match=r"masked|[Cc]omplex|must hold numbers|infinity"):
             one.predict(ARRAYS[name])
 
 

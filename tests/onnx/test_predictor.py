@@ -17,26 +17,9 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from onnx_export import OnnxPredictor, to_onnx
 from onnx_export.inputs import column_input
 from onnx_export.predictor import CHUNK_ELEMENTS
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostRegressor
 
-from ..cases import PAIR_NAMES, PAIRS
 from .oracle import classifier, ensemble_of, fitted, posed, random_cosines
-
-
-@pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
-def test_the_methods_of_sklearn(index: int) -> None:
-    estimator, X = fitted(index)
-    predictor = OnnxPredictor(to_onnx(estimator, dtype="float64"))
-    if isinstance(estimator, RFFBoostClassifier):
-        assert np.array_equal(predictor.predict(X), estimator.predict(X))
-        assert np.allclose(predictor.predict_proba(X), estimator.predict_proba(X), rtol=1e-9, atol=1e-12)
-        assert np.allclose(predictor.decision_function(X), estimator.decision_function(X), rtol=1e-9, atol=1e-12)
-        with pytest.raises(AttributeError, match=r"the model is of a classifier: .*no 'interval'"):
-            predictor.predict_interval(X)
-    else:
-        assert np.allclose(predictor.predict(X), estimator.predict(X), rtol=1e-9, atol=1e-12)
-        with pytest.raises(AttributeError, match="the model is of a regressor"):
-            predictor.predict_proba(X)
 
 
 @pytest.mark.parametrize(
@@ -74,15 +57,6 @@ def test_chunks_and_threads_change_nothing(n_jobs: int | None, n_outputs: int) -
     [
         (np.zeros((2, 4)), ValueError, "X must have 3 columns, as at the fit, got 4"),
         (np.zeros(3), ValueError, "X must be two-dimensional"),
-        ([["a", "b", "c"]], ValueError, "column 0 of X must hold numbers"),
-        ([[0.0, np.inf, 1.0]], ValueError, "X contains infinity: values must be finite"),
-        (np.array([[0.0, -np.inf, 1.0]], dtype=object), ValueError, "X contains infinity"),
-        (
-            np.array([[np.datetime64("2020-01-01"), 0.0, 1.0]], dtype=object),
-            ValueError,
-            "X must hold .*2020",
-        ),
-        (np.array([[np.timedelta64(3, "D"), 0.0, 1.0]], dtype=object), ValueError, "X must hold numbers"),
     ],
 )
 def test_bad_features(X: Any, error: type[Exception], words: str) -> None:

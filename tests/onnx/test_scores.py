@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnx_export import to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
 from onnx_export.runtimes import open_session
 from rffboost_ext import RFFBoostClassifier, Trees
@@ -51,21 +51,37 @@ def score_of(model: onnx.ModelProto, X: Array, dtype: str) -> Array:
     return outputs["score"] if "score" in outputs else outputs["variable"]
 
 
-def check(estimator: Any, X: Array, dtype: str) -> None:
-    """Both runtimes within the tolerance, and float64 within 1e-12 of the size of the summands."""
+def check(estimator: Any, X: Array, dtype: str) -> onnx.ModelProto:
+    """A file, by both runtimes within the tolerance, and float64 within 1e-12 of the size of the summands."""
     model = to_onnx(estimator, dtype=dtype)
     verify_onnx(estimator, model, X, raise_on_mismatch=True)
     verify_onnx(estimator, model, X[:8], runtime="reference", raise_on_mismatch=True)
     if dtype == "float64":
         found, wanted = score_of(model, X, dtype), exact(estimator.ensemble_, X)
         assert np.abs(found - wanted).max(initial=0.0) <= 1e-12 * max(1.0, np.abs(wanted).max(initial=0.0))
+    return model
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
 def test_every_loss_with_every_learner(index: int, dtype: str) -> None:
     estimator, X = fitted(index)
-    check(estimator, X, dtype)
+    model = check(estimator, X, dtype)
+    # ONNX Runtime before 1.29 has no cosine of float64.
+    assert dtype == "float32" or "Cos" not in {node.op_type for node in model.graph.node}
+    if dtype != "float64":
+        return
+    predictor = OnnxPredictor(model)
+    if isinstance(estimator, RFFBoostClassifier):
+        assert np.array_equal(predictor.predict(X), estimator.predict(X))
+        methods, absent = ["predict_proba", "decision_function"], "predict_interval"
+    else:
+        methods, absent = ["predict"], "predict_proba"
+    for name in methods:
+        wanted = getattr(estimator, name)(X)
+        np.testing.assert_allclose(getattr(predictor, name)(X), wanted, rtol=1e-9, atol=1e-12)
+    with pytest.raises(AttributeError, match="the model is of a"):
+        getattr(predictor, absent)(X)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -100,7 +116,7 @@ def test_few_rows_and_any_mixture(kind: str, n: int, dtype: str) -> None:
     m=st.integers(1, 40),
     n_outputs=st.integers(1, 3),
     spread=st.floats(-3.0, 3.0).map(lambda power: 10.0**power),
-    mean=st.sampled_from([0.0, 1.0, -50.0, 1e5]),
+    mean=st.sampled_from([0.0, 1.0, -50.0, 1e5, -1e6]),
     centred=st.booleans(),
     n_trees=st.integers(0, 6),
 )
@@ -124,20 +140,6 @@ def test_any_model_and_input(
     estimator = posed(ensemble_of(*terms, baseline=rng.standard_normal(n_outputs)), d)
     model = to_onnx(estimator, dtype=dtype)
     verify_onnx(estimator, model, held(mean + rng.standard_normal((n, d)), dtype), raise_on_mismatch=True)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    X=st.lists(
-        st.tuples(*[st.floats(-1e6, 1e6, width=32, allow_subnormal=False)] * 2), min_size=1, max_size=8
-    ).map(np.array),
-    seed=st.integers(0, 100),
-)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_any_input_of_a_mixture(dtype: str, X: Array, seed: int) -> None:
-    terms = random_cosines(seed, 9, 2), random_trees(seed, 4, 2)
-    estimator = classifier(ensemble_of(*terms, baseline=-0.7), 2)
-    verify_onnx(estimator, to_onnx(estimator, dtype=dtype), X, raise_on_mismatch=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -210,9 +212,7 @@ def test_a_row_on_a_threshold_goes_the_same_way(dtype: str) -> None:
 def test_missing_values(dtype: str) -> None:
     X = np.random.default_rng(0).standard_normal((40, 3))
     X[::3, 1] = np.nan
-    trees, cosines = posed(ensemble_of(random_trees(0, 9, 3)), 3), posed(ensemble_of(random_cosines(0, 9, 3)), 3)
-    scores = score_of(to_onnx(trees, dtype=dtype), X, dtype)
-    assert np.abs(scores - exact(trees.ensemble_, held(X, dtype))).max() < 1e-5
+    cosines = posed(ensemble_of(random_cosines(0, 9, 3)), 3)
     assert np.array_equal(np.isnan(score_of(to_onnx(cosines, dtype=dtype), X, dtype))[:, 0], np.isnan(X[:, 1]))
     constant = posed(ensemble_of(random_trees(0, 2, 3, depth=0)), 3)
     assert np.isfinite(score_of(to_onnx(constant, dtype=dtype), np.full((2, 3), np.nan), dtype)).all()
@@ -246,11 +246,6 @@ def test_the_default_format_and_the_size() -> None:
     assert model.ByteSize() <= 14_100
     trees = to_onnx(classifier(ensemble_of(random_trees(0, 2, 3)), 3))
     assert {entry.domain: entry.version for entry in trees.opset_import} == {"": 13, "ai.onnx.ml": 3}
-
-
-def test_float64_graphs_have_no_cosine_of_float64() -> None:
-    model = to_onnx(classifier(ensemble_of(random_cosines(0, 4, 3)), 3), dtype="float64")
-    assert "Cos" not in {node.op_type for node in model.graph.node}
 
 
 def test_a_classifier_is_not_compared_with_a_regressor() -> None:

@@ -67,7 +67,7 @@ def test_intervals_of_every_loss(loss):
     assert_exported(model, features)
 
 
-@pytest.mark.parametrize("opset", [LOWEST_OPSET, 9, 10, 11, NEWEST_OPSET])
+@pytest.mark.parametrize("opset", [LOWEST_OPSET, 10, 11, NEWEST_OPSET])
 def test_every_operator_set(opset):
     assert_exported(ConformalRegressor(quantiles(), random_state=0).fit(X, Y), opset=opset)
 
