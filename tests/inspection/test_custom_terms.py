@@ -128,12 +128,6 @@ def test_outputs_of_other_units_count_alike():
     assert found[2] > 0.3
 
 
-def test_a_gradient_names_the_method(case):
-    model, rows = case
-    with pytest.raises(TypeError, match="Hidden must have a method gradient"):
-        model.gradient(rows[:2])
-
-
 def test_other_terms_of_a_mixture_keep_their_rules(monkeypatch):
     model, seen = MODELS["mixture"](), []
     evaluate = term_module.shapley_by_evaluation

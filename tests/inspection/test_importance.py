@@ -15,7 +15,6 @@ from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegresso
 from rffboost_ext.inspection.importance import MAX_ROWS, importances
 from rffboost_ext.terms import ClipAndLog, FeatureMap
 
-from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..terms.test_terms import CENTER, SCALE, D, cosines, trees
 
 EVEN = np.full(400, 1.0 / 400)
@@ -31,16 +30,6 @@ def X(rng):
     return rng.standard_normal((400, D))
 
 
-@pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
-def test_shares_of_every_loss_and_learner(loss, learner):
-    X, y = make_data(loss)
-    model = make_estimator(loss, learner).fit(X, y)
-    found = model.feature_importances_
-    assert found.shape == (X.shape[1],)
-    assert (found >= 0.0).all()
-    assert found.sum() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_the_parts_of_a_tree_are_the_variance_of_its_output(outputs, rng, X):
     forest = trees(rng, outputs)
@@ -51,16 +40,6 @@ def test_the_parts_of_a_tree_are_the_variance_of_its_output(outputs, rng, X):
         output = replace(forest, roots=np.array([root]))(X)
         total += (weight @ np.square(output - weight @ output)).sum()
     assert forest.variances(X, weight).sum() == pytest.approx(total, rel=1e-12)
-
-
-def test_the_means_of_nodes(rng, X):
-    forest = trees(rng)
-    cover, mean = forest.node_means(X, EVEN)
-    single = replace(forest, roots=forest.roots[:1])
-    left = X[:, forest.feature[0]].astype(np.float32) < forest.threshold[0]
-    for node, rows in [(0, np.ones(400, bool)), (1, left), (2, ~left)]:
-        assert cover[node] == pytest.approx(rows.mean())
-        np.testing.assert_allclose(mean[node], single(X[rows]).mean(axis=0), rtol=0, atol=1e-12)
 
 
 def paired(term, X, feature):

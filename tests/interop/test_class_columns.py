@@ -5,35 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from onnx_export import OnnxPredictor, to_onnx
-from rffboost_ext import Loss, RFFBoostClassifier
-from rffboost_ext.losses import BinaryLogitLink, MultinomialLogitLink
+from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.losses import MultinomialLogitLink
 
+from ..own_parts import CostLogit
 from .interop_cases import BINARY, CLASSES, X, hosts
 
 COST = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
-
-
-class CostLogit(Loss):
-    """The logistic loss times a cost, the second column of y."""
-
-    task, link = "classification", BinaryLogitLink()
-
-    def n_scores(self, y, n_classes=None):
-        return 1
-
-    def value(self, y, raw):
-        return y[:, 1] * (np.logaddexp(0.0, raw) - y[:, :1] * raw)[:, 0]
-
-    def derivatives(self, y, raw):
-        p = expit(raw)
-        return y[:, 1:] * (p - y[:, :1]), y[:, 1:] * p * (1.0 - p)
-
-    def baseline(self, y, weight):
-        p = np.average(y[:, 0], weights=weight * y[:, 1])
-        return np.array([np.log(p / (1.0 - p))])
 
 
 class CostSoftmax(CostLogit):

@@ -26,7 +26,7 @@ from rffboost_ext import (
 )
 
 from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
-from ..terms.test_terms import Linear
+from ..own_parts import Linear
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting import training
+from rffboost_ext.persistence.checkpoint import CheckpointRecorder
 from rffboost_ext.utils import files
 
 from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
@@ -104,6 +106,43 @@ def test_a_fit_that_is_killed_ends_in_the_same_bits(params, given, seed, fate, t
     assert deaths > 0
     assert bits(model) == bits(whole)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["killed", "whole"]
+
+
+EVERY = {
+    "refit": (
+        {"refit": True, "n_jobs": 2},
+        {"shell": RFFBoostClassifier, "target": Y > 0, "sample_weight": WEIGHT},
+    ),
+    "three classes": ({"n_estimators": 30}, {"shell": RFFBoostClassifier, "target": LABELS}),
+    "eval_set": ({"n_estimators": 60}, {"eval_set": [(X[:50] + 0.01, Y[:50])]}),
+}
+
+
+@pytest.mark.parametrize(("params", "given"), EVERY.values(), ids=EVERY)
+def test_a_default_fit_goes_on_from_every_checkpoint(params, given, tmp_path, monkeypatch):
+    files, write, path = [], CheckpointRecorder._write, tmp_path / "file"
+
+    def recorded(self):
+        write(self)
+        files.append(path.read_bytes())
+        if stops:
+            raise Killed
+
+    monkeypatch.setattr(CheckpointRecorder, "_write", recorded)
+    stops = False
+    whole = fitted(path, params, every=15, **given)
+    written, stops = files.copy(), True
+    assert len(written) > 5
+    # The first file, of no rounds, is written again.
+    for before, after in pairwise(written[1:]):
+        path.write_bytes(before)
+        with pytest.raises(Killed):
+            fitted(path, params, every=15, **given)
+        assert files[-1] == after
+    stops = False
+    for content in (written[1], written[len(written) // 2], written[-1]):
+        path.write_bytes(content)
+        assert bits(fitted(path, params, every=15, **given)) == bits(whole)
 
 
 @cases

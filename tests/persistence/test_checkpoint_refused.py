@@ -1,4 +1,4 @@
-"""Checkpoints that cannot be: files of another kind, bad intervals, terms that cannot be stored."""
+"""Checkpoints that cannot be: files of another kind or content, bad intervals, terms that cannot be stored."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import pytest
 
 from rffboost_ext import (
     Checkpoint,
-    Learner,
     Mixture,
     RFFBoostRegressor,
     RFFNewton,
     Shrunk,
-    Term,
     Tree,
     boost,
     load_model,
 )
 from rffboost_ext.boosting.steps import Unit
+from rffboost_ext.learners.fourier.sparse_supports import FeatureGains
+from rffboost_ext.persistence import document
 
+from ..own_parts import LeastSquares
 from .checkpoint_cases import ROUNDS, X, Y, fitted
 
 
@@ -68,34 +69,20 @@ def no_rate(index):
     return 0.0
 
 
-class Constant(Term):
-    """A term that nobody has entered."""
-
-    def __call__(self, X):
-        return np.zeros((len(X), 1))
-
-    def scaled(self, factor):
-        return self
-
-    @classmethod
-    def stack(cls, terms):
-        return cls()
-
-
-class Lazy(Learner):
-    """Finds one."""
+class Counting(LeastSquares):
+    """Fits a term that nobody has entered."""
 
     calls = 0
 
     def fit(self, round):
-        Lazy.calls += 1
-        return Constant()
+        Counting.calls += 1
+        return super().fit(round)
 
 
 def test_terms_that_cannot_be_stored_are_named_after_one_round(tmp_path):
-    with pytest.raises(TypeError, match=r"Constant, which cannot be stored"):
-        fitted(tmp_path / "file", {"learner": Lazy()} | ROUNDS)
-    assert Lazy.calls == 1
+    with pytest.raises(TypeError, match=r"Linear, which cannot be stored"):
+        fitted(tmp_path / "file", {"learner": Counting()} | ROUNDS)
+    assert Counting.calls == 1
 
 
 def named(values):
@@ -145,3 +132,63 @@ def test_functions_with_a_name_and_parts_without_are_known_again(tmp_path):
 def interrupt(progress):
     if progress.round.index == 3:
         raise KeyboardInterrupt
+
+
+LEARNERS = ["mixture", "rff_ridge", "rff_irls", RFFNewton(min_hessian=0.1)]
+ODD = [3, "text", (), (np.ones((4, 2)), 1.0), np.ones(0), np.ones(99), np.float64(1.0), {}, FeatureGains(0)]
+
+
+class Interrupted(Exception):
+    """Ends a fit in the middle."""
+
+
+def stop(progress):
+    if progress.round.index == 7:
+        raise Interrupted
+
+
+def unfinished(path, learner):
+    """The contents of a checkpoint of 5 of 12 rounds."""
+    model = RFFBoostRegressor(learner=learner, random_state=0, **ROUNDS)
+    with pytest.raises(Interrupted):
+        model.set_params(callbacks=[Checkpoint(path, every=5), stop]).fit(X, Y)
+    return document.read_value(path, "checkpoint")
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_states_of_learners_that_cannot_be_name_the_file(learner, tmp_path):
+    path = tmp_path / "file"
+    held = unfinished(path, learner)
+    states = held["models"][0]["lasting"]
+    assert states
+    for key, odd in [(key, odd) for key in states for odd in ODD]:
+        forged = held | {"models": [held["models"][0] | {"lasting": states | {key: odd}}]}
+        document.write_value(path, "checkpoint", forged, "the checkpoint")
+        with pytest.raises(ValueError, match="file' holds a state of"):
+            fitted(path, {"learner": learner} | ROUNDS)
+
+
+@pytest.mark.parametrize("change", [lambda raw: raw[:-1], lambda raw: raw[:, 0], lambda raw: raw * np.nan, list])
+def test_scores_that_cannot_be_name_the_file(change, tmp_path):
+    path = tmp_path / "file"
+    held = unfinished(path, "rff_ridge")
+    forged = held | {"models": [held["models"][0] | {"raw": change(held["models"][0]["raw"])}]}
+    document.write_value(path, "checkpoint", forged, "the checkpoint")
+    with pytest.raises(ValueError, match="file' holds a model whose"):
+        fitted(path, {"learner": "rff_ridge"} | ROUNDS)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_states_for_a_warm_start_that_cannot_be_name_the_file(learner, tmp_path):
+    path = tmp_path / "file"
+    model = RFFBoostRegressor(learner=learner, random_state=0, warm_start=True, **ROUNDS).fit(X, Y)
+    states = model._start.learner_state
+    for key, right in [*states.items()]:
+        for odd in ODD:
+            states[key] = odd
+            model.save_model(path)
+            with pytest.raises(ValueError, match="file' holds a state of"):
+                load_model(path)
+        states[key] = right
+    model.save_model(path)
+    np.testing.assert_array_equal(load_model(path).predict(X), model.predict(X))

@@ -82,9 +82,9 @@ def doubled(data: bytearray, rng: random.Random) -> bytes:
 DAMAGES = [flipped, cut, overwritten, inserted, deleted, doubled]
 
 
-@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damage=st.sampled_from(DAMAGES), seed=st.integers(0, 2**32))
-def test_a_thousand_damaged_files(good, place, damage, seed):
+def test_damaged_files_are_named(good, place, damage, seed):
     data = damage(bytearray(good), random.Random(seed))
     if data == good:
         return
@@ -110,22 +110,8 @@ def replaced(data, path, value):
     return data
 
 
-ODD = [
-    None,
-    True,
-    -1,
-    10**9,
-    10**30,
-    0.5,
-    "",
-    "os.system",
-    [],
-    {},
-    [[]],
-    {"array": 0},
-    {"array": 99},
-    {"tuple": 3},
-]
+NUMBERS = [True, -1, 10**9, 10**30, 0.5]
+ODD = [None, *NUMBERS, "", "os.system", [], {}, [[]], {"array": 0}, {"array": 99}, {"tuple": 3}]
 
 
 CHANGES = [
@@ -160,7 +146,7 @@ def forged(data: bytes, rng: random.Random) -> bytes:
 @pytest.mark.parametrize("learner", ["mixture", "symmetric_tree", "rff_ridge"])
 def test_a_forged_file_with_a_right_checksum_does_not_crash(learner, place):
     data, rng = small_model(learner), random.Random(0)
-    for _ in range(300):
+    for _ in range(200):
         place.write_bytes(forged(data, rng))
         # What loads is a model of another content: it answers for each row, or says why it cannot.
         with np.errstate(all="ignore"), contextlib.suppress(ValueError):

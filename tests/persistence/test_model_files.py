@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,12 +23,7 @@ def through_pickle(model, path: Path):
     return pickle.loads(pickle.dumps(model))
 
 
-def through_joblib(model, path: Path):
-    joblib.dump(model, path)
-    return joblib.load(path)
-
-
-ways = pytest.mark.parametrize("way", [through_a_file, through_pickle, through_joblib])
+ways = pytest.mark.parametrize("way", [through_a_file, through_pickle])
 
 
 @pairs
@@ -38,13 +32,6 @@ def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, t
     X, y = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3).fit(X, y)
     assert_same(model, through_a_file(model, tmp_path / "model"), np.vstack([X, 3.0 * X]))
-
-
-@ways
-@pytest.mark.parametrize("learner", LEARNERS.names())
-def test_every_format_gives_the_same_bits(learner, way, tmp_path):
-    model = RFFBoostClassifier(**(FEW | {"learner": learner})).fit(X, Y)
-    assert_same(model, way(model, tmp_path / "model"), np.vstack([X, 3.0 * X]))
 
 
 @pytest.mark.parametrize(

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-from rffboost_ext import LEARNERS, Learner, RFFBoostRegressor, Term, load_model, storable
+from rffboost_ext import LEARNERS, RFFBoostRegressor, load_model, storable
 from rffboost_ext.persistence.values import STORAGE_RULES
 from rffboost_ext.terms import FeatureMap
 
-from .model_file_cases import FEW, Array, X, again, assert_same, packed_and_back
-
-
-@dataclass(frozen=True, eq=False)
-class Line(Term):
-    """A linear function."""
-
-    slope: Array
-
-    def __call__(self, X):
-        return X @ self.slope
-
-    def scaled(self, factor):
-        return Line(factor * self.slope)
-
-    @classmethod
-    def stack(cls, terms):
-        return cls(sum(term.slope for term in terms))
-
-
-class LeastSquares(Learner):
-    """Fits one."""
-
-    def fit(self, round):
-        return Line(np.linalg.lstsq(round.design.X, round.residual, rcond=None)[0])
+from ..own_parts import LeastSquares, Linear
+from .model_file_cases import FEW, X, again, assert_same, packed_and_back
 
 
 @pytest.fixture
@@ -58,7 +33,7 @@ def test_what_has_no_name_is_named_before_anything_is_written(doors, tmp_path):
     with pytest.raises(TypeError, match=r"RFFBoostRegressor.*learner.*LeastSquares.*register the part"):
         model.save_model(path)
     LEARNERS.register("least_squares")(LeastSquares)
-    with pytest.raises(TypeError, match=r"terms\[0\].*Line, which cannot be stored.*storable"):
+    with pytest.raises(TypeError, match=r"terms\[0\].*Linear, which cannot be stored.*storable"):
         model.save_model(path)
     assert list(tmp_path.iterdir()) == []
 
@@ -66,7 +41,7 @@ def test_what_has_no_name_is_named_before_anything_is_written(doors, tmp_path):
 def test_a_users_own_classes_are_stored_through_the_same_doors(doors, tmp_path):
     model = linear_model()
     LEARNERS.register("least_squares")(LeastSquares)
-    storable("tests.Line")(Line)
+    storable("tests.Linear")(Linear)
     loaded = again(model, tmp_path)
     assert isinstance(loaded.learner, LeastSquares)
     assert_same(model, loaded, X)
@@ -89,19 +64,19 @@ def test_a_user_says_how_a_class_is_stored(doors):
     counter.seen["b"] = 2
     assert packed_and_back(counter).seen == {"a": 1, "b": 2}
     with pytest.raises(ValueError, match=r"'tests.Counter' belongs to .*Counter"):
-        storable("tests.Counter")(Line)
+        storable("tests.Counter")(Linear)
 
 
 def test_what_is_not_registered_where_a_file_is_loaded(doors, tmp_path):
     LEARNERS.register("least_squares")(LeastSquares)
-    storable("tests.Line")(Line)
+    storable("tests.Linear")(Linear)
     linear_model().save_model(tmp_path / "model")
     del LEARNERS._table["least_squares"]
     with pytest.raises(ValueError, match=r"model' holds the unknown class 'learner:least_squares'"):
         load_model(tmp_path / "model")
     LEARNERS.register("least_squares")(LeastSquares)
-    del STORAGE_RULES["tests.Line"]
-    with pytest.raises(ValueError, match=r"unknown class 'tests.Line': import .* such as tests,"):
+    del STORAGE_RULES["tests.Linear"]
+    with pytest.raises(ValueError, match=r"unknown class 'tests.Linear': import .* such as tests,"):
         load_model(tmp_path / "model")
 
 
@@ -112,6 +87,6 @@ def test_names_that_cannot_be(name):
 
 
 def test_standardized_terms_come_back(doors):
-    storable("tests.Line")(Line)
-    term = FeatureMap(center=np.arange(3.0), scale=np.ones(3)).around(Line(np.ones((3, 1))))
+    storable("tests.Linear")(Linear)
+    term = FeatureMap(center=np.arange(3.0), scale=np.ones(3)).around(Linear(np.ones((3, 1))))
     np.testing.assert_array_equal(packed_and_back(term)(X), term(X))

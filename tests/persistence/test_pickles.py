@@ -9,7 +9,6 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import cross_val_predict
 
 from rffboost_ext import RFFBoostRegressor
 
@@ -68,13 +67,3 @@ def test_copies_of_a_term_hold_arrays(model, copied):
     again = copied(term)
     assert type(again.omega) is np.ndarray
     np.testing.assert_array_equal(again(X), term(X))
-
-
-def test_processes_of_a_search_predict_the_same_bits():
-    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, early_stopping=False, random_state=0)
-    here, there = (cross_val_predict(model, X[:90], y[:90], cv=3, n_jobs=jobs) for jobs in (None, 2))
-    np.testing.assert_array_equal(there, here)
-    with joblib.parallel_config("loky", n_jobs=2, max_nbytes=100):
-        fitted = model.fit(X, y)
-        predicted = joblib.Parallel()(joblib.delayed(fitted.predict)(X) for _ in range(2))
-    np.testing.assert_array_equal(predicted, [fitted.predict(X)] * 2)

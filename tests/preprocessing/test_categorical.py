@@ -12,17 +12,15 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from rffboost_ext import (
-    Design,
     RFFBoostClassifier,
     RFFBoostRegressor,
     Tree,
     average,
-    boost,
     load_model,
 )
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
-from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped
+from rffboost_ext.terms import Mapped
 
 from ..cases import make_estimator
 from ..oracles.shapley import by_definition
@@ -224,11 +222,3 @@ def test_constraints_are_of_the_columns_of_the_table():
     assert (np.diff(model.decision_function(grid)) >= -1e-7).all()
     with pytest.raises(ValueError, match="each of the 3 features"):
         classifier(Tree(monotone_constraints=[0, 1])).fit(TABLE, Y)
-
-
-def test_a_users_term_sees_the_expanded_columns():
-    expansion = ImputeAndEncode(1, *(np.empty(0, dtype=int),) * 3, np.array([0]), (np.eye(3),))
-    design = Design(np.array([[0.0], [1.0], [np.nan]]), FeatureMap(expansion))
-    fitted = boost(design, np.array([[0.0], [1.0], [2.0]]), loss="squared_error", learner="rff_1", n_estimators=40)
-    np.testing.assert_allclose(fitted.raw(design.original)[:, 0], [0.0, 1.0, 2.0], atol=0.1)
-    assert isinstance(fitted.terms[0], Mapped)

@@ -15,27 +15,11 @@ X = RNG.standard_normal((N, 2))
 Y = (X[:, 0] > 0).astype(int)
 TABLE = pd.DataFrame(X, columns=["x", "z"])
 DAYS = pd.date_range("2020-01-01", periods=4).repeat(N // 4)
-TIMES = {
-    "dates": pd.date_range("2020-01-01", periods=N),
-    "with zone": pd.date_range("2020-01-01", periods=N, tz="UTC"),
-    "spans": pd.to_timedelta(np.arange(N), unit="h"),
-}
 
 
 def classifier(**params):
     """A classifier of few rounds."""
     return RFFBoostClassifier(n_estimators=6, early_stopping=False, random_state=0, **params)
-
-
-@pytest.mark.parametrize("values", TIMES.values(), ids=list(TIMES))
-@pytest.mark.parametrize("others", [["x"], [], ["x", "kind"]], ids=["number", "alone", "category"])
-def test_columns_of_times_are_named(values, others):
-    table = TABLE.assign(kind=pd.Categorical(np.where(X[:, 1] > 0, "a", "b")))[others]
-    with pytest.raises(ValueError, match=r"column 'when' of X must hold numbers, got (date|time)"):
-        classifier().fit(table.assign(when=values), Y)
-    model = classifier().fit(table.assign(when=1.0), Y)
-    with pytest.raises(ValueError, match=r"column 'when' of X must hold numbers, got (date|time)"):
-        model.predict(table.assign(when=values))
 
 
 def test_text_in_a_column_of_numbers_is_named_in_predict_too():

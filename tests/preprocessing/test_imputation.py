@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.preprocessing.feature_expansion import (
     MAX_REGRESSION_COLUMNS,
     MAX_REGRESSION_ROWS,
@@ -135,11 +135,3 @@ def test_slopes_reach_through_what_is_filled():
         np.testing.assert_allclose(slopes[:, j] * UNITS[j], wanted * UNITS[j], atol=1e-6)
     assert (slopes[np.isnan(rows)] == 0.0).all()
     assert (slopes[~np.isnan(rows)] != 0.0).any()
-
-
-def test_model_files(tmp_path):
-    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
-    model.save_model(tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert len(loaded.encoder_.expansion.regressions) == 2

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.losses import BinaryLogitLink, LogLoss
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+from ..own_parts import CostLogit
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -16,27 +17,6 @@ CLASS = (X[:, 0] + 0.5 * RNG.normal(size=N) > 0.0).astype(int)
 TEXT = np.array(["no", "yes"])[CLASS]
 COST = np.where(X[:, 1] > 0.0, 4.0, 1.0)
 TREE = {"learner": "tree", "n_estimators": 5, "random_state": 0, "early_stopping": False}
-
-
-class CostSensitive(Loss):
-    """The log loss times a cost."""
-
-    task = "classification"
-    rows = "independent"
-    link = BinaryLogitLink()
-
-    def n_scores(self, y, n_classes=None):
-        return 1
-
-    def value(self, y, raw):
-        return y[:, 1] * LogLoss().value(y[:, :1], raw)
-
-    def derivatives(self, y, raw):
-        gradient, hessian = LogLoss().derivatives(y[:, :1].copy(), raw)
-        return y[:, 1:] * gradient, y[:, 1:] * hessian
-
-    def baseline(self, y, weight):
-        return LogLoss().baseline(y[:, :1], weight * y[:, 1])
 
 
 TARGETS = {
@@ -50,7 +30,7 @@ TARGETS = {
 def test_costs_are_weights(kind):
     y, rows = TARGETS[kind], slice(80, None)
     part = y.iloc[rows] if isinstance(y, pd.DataFrame) else y[rows]
-    model = RFFBoostClassifier(CostSensitive(), **TREE).fit(X, y, eval_set=(X[rows], part))
+    model = RFFBoostClassifier(CostLogit(), **TREE).fit(X, y, eval_set=(X[rows], part))
     plain = RFFBoostClassifier(**TREE).fit(X, CLASS, sample_weight=COST)
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), rtol=1e-6)
     assert model.score(X, y) == plain.score(X, CLASS)
@@ -58,11 +38,11 @@ def test_costs_are_weights(kind):
     np.testing.assert_array_equal(model.predict(X), model.classes_[plain.predict(X)])
     ((curve,),) = (found.values() for found in model.evals_result_.values())
     target = np.column_stack([CLASS, COST])[rows]
-    assert curve[-1] == pytest.approx(CostSensitive().value(target, model.raw_scores(X[rows])).mean())
+    assert curve[-1] == pytest.approx(CostLogit().value(target, model.raw_scores(X[rows])).mean())
 
 
 def test_early_stopping_and_class_weights_read_the_labels():
-    model = RFFBoostClassifier(CostSensitive(), eval_metric="roc_auc", class_weight={"no": 2.0}, random_state=0)
+    model = RFFBoostClassifier(CostLogit(), eval_metric="roc_auc", class_weight={"no": 2.0}, random_state=0)
     model.fit(X, TARGETS["table of text"])
     assert model.score(X, TARGETS["table of text"]) > 0.7
     assert -model.best_score_ > 0.7
@@ -71,8 +51,8 @@ def test_early_stopping_and_class_weights_read_the_labels():
 @pytest.mark.parametrize(
     ("loss", "y", "message"),
     [
-        (CostSensitive(), np.column_stack([CLASS, np.full(N, np.inf)]), "y contains infinity"),
-        (CostSensitive(), np.column_stack([TEXT, TEXT]), "y must be real numbers, got .*'"),
+        (CostLogit(), np.column_stack([CLASS, np.full(N, np.inf)]), "y contains infinity"),
+        (CostLogit(), np.column_stack([TEXT, TEXT]), "y must be real numbers, got .*'"),
         ("exponential", np.eye(2)[CLASS], "y must have one column for loss Exponential"),
         ("log_loss", np.column_stack([CLASS, COST]), "y must be class labels"),
     ],

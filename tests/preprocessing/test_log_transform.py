@@ -20,7 +20,6 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
-    Term,
     Trees,
 )
 from rffboost_ext.data.dataset import Dataset
@@ -37,6 +36,7 @@ from rffboost_ext.terms import ClipAndLog
 from rffboost_ext.utils.kernel_ridge import local_search
 
 from ..cases import LOSS_CASES
+from ..own_parts import Linear
 from ..terms.test_terms import BENT, cosines
 from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
 
@@ -252,34 +252,17 @@ def test_who_does_not_ask_for_bends_gets_none(params, skewed):
     assert all(clipping is None or clipping.log_scale is None for clipping in ranges_or_none(model))
 
 
-class Wave(Term):
-    """A sum of squares of cosines."""
-
-    def __init__(self, cosines):
-        self.cosines = cosines
-
-    def __call__(self, X):
-        return np.square(self.cosines.features(X)) @ self.cosines.weight
-
-    def scaled(self, factor):
-        return Wave(self.cosines.scaled(factor))
-
-    @classmethod
-    def stack(cls, terms):
-        return cls(Cosines.stack([term.cosines for term in terms]))
-
-
-class OfWaves(RFFNewton):
+class OfLines(RFFNewton):
     """A learner that inherits what its base promises of its terms, and does not keep it."""
 
     def fit(self, round):
-        return Wave(super().fit(round)[0])
+        return Linear(np.full((round.design.n_features, 1), 0.1))
 
 
 def test_terms_that_know_no_bends_are_refused(skewed):
-    with pytest.raises(TypeError, match=r"a Wave does not support .* the policy of its learner"):
-        RFFBoostRegressor(**PLAIN | {"learner": OfWaves()}).fit(*skewed)
-    RFFBoostRegressor(**PLAIN | {"learner": OfWaves(), "standardize": True}).fit(*skewed)
+    with pytest.raises(TypeError, match=r"a Linear does not support .* the policy of its learner"):
+        RFFBoostRegressor(**PLAIN | {"learner": OfLines()}).fit(*skewed)
+    RFFBoostRegressor(**PLAIN | {"learner": OfLines(), "standardize": True}).fit(*skewed)
 
 
 def ranges_or_none(model):

@@ -174,18 +174,6 @@ def test_a_design_expands():
     np.testing.assert_array_equal(design.tiles.blocks[0, :, :2].T, design.X)
 
 
-def test_frequencies_are_drawn_in_the_columns_of_x():
-    pytest.importorskip("matplotlib")
-    from rffboost_ext.displays import FrequencyDisplay
-    from rffboost_ext.inspection.frequency_display import frequencies
-
-    model = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(HOLES, Y)
-    omega = frequencies(model.ensemble_)[0]
-    cosines = model.ensemble_.compact().terms[0].term
-    np.testing.assert_array_equal(omega, cosines.omega[:, :3])
-    assert len(FrequencyDisplay.from_estimator(model).dots_.get_offsets()) == 2 * len(omega)
-
-
 @pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
 @pytest.mark.parametrize("watched", [False, True])
 def test_a_gap_of_weight_zero_is_no_gap(learner, watched):

@@ -81,12 +81,10 @@ def test_graphs(model, dtype):
     np.testing.assert_allclose(OnnxPredictor(file).predict(ROWS), model.predict(ROWS), rtol=0, atol=tol)
 
 
-@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])
 @pytest.mark.parametrize("extrapolation", ["constant", "continue"])
-@pytest.mark.parametrize("opset", [9, 13, 21])
-def test_graphs_of_each_opset(learner, extrapolation, opset):
-    given = BRIEF | {"extrapolation": extrapolation}
-    model = RFFBoostClassifier(learner=learner, **given).fit(X, LABELS)
+@pytest.mark.parametrize("opset", [9, 21])
+def test_graphs_of_each_opset(extrapolation, opset):
+    model = RFFBoostClassifier(learner="mixture", extrapolation=extrapolation, **BRIEF).fit(X, LABELS)
     for dtype in ("float32", "float64"):
         verify_onnx(model, to_onnx(model, dtype=dtype, opset=opset), ROWS, raise_on_mismatch=True)
 

@@ -118,9 +118,12 @@ def test_numbers_have_missing_values(container, kind):
 @containers
 @pytest.mark.parametrize("kind", list(TIMES))
 def test_times_are_refused_by_name(container, kind):
-    table = table_of(container, kind, repeats=10)
+    table, y = table_of(container, kind, repeats=10), np.arange(30) % 2
+    model = RFFBoostClassifier(learner="tree", n_estimators=1)
     with pytest.raises(ValueError, match=r"column 'c' of X must hold numbers.*derive numbers from it"):
-        RFFBoostClassifier().fit(table, np.arange(30) % 2)
+        model.fit(table, y)
+    with pytest.raises(ValueError, match=r"column 'c' of X must hold numbers"):
+        model.fit(table_of(container, "float", repeats=10), y).predict(table)
 
 
 @containers

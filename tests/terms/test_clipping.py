@@ -14,7 +14,6 @@ from rffboost_ext import (
     Design,
     Ensemble,
     Learner,
-    RFFBoostClassifier,
     RFFBoostRegressor,
     Term,
     Trees,
@@ -25,7 +24,8 @@ from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
 
 from ..cases import PAIRS, make_data, make_estimator
-from .test_terms import EXTENT, Linear, cosines, trees
+from ..own_parts import Linear
+from .test_terms import EXTENT, cosines, trees
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=[f"{a}-{b}" for a, b in PAIRS])
 
@@ -46,18 +46,13 @@ def within(X, Z):
 def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
     X, y = make_data(loss, d=3)
     Z = 3.0 * make_data(loss, seed=1, d=3)[0]
-    model = make_estimator(loss, learner, n_estimators=6).fit(X, y)
-    assert (within(X, Z) != Z).mean() > 0.3
-    np.testing.assert_allclose(model.ensemble_.raw(Z), model.ensemble_.raw(within(X, Z)), rtol=0, atol=1e-12)
-
-
-@pairs
-def test_what_is_fitted_is_the_same_either_way(loss, learner):
-    X, y = make_data(loss, d=3)
     held, free = (
         make_estimator(loss, learner, n_estimators=6).set_params(extrapolation=kind).fit(X, y).ensemble_
         for kind in ("constant", "continue")
     )
+    assert (within(X, Z) != Z).mean() > 0.3
+    np.testing.assert_allclose(held.raw(Z), held.raw(within(X, Z)), rtol=0, atol=1e-12)
+    # Within it, the fit is the same either way.
     np.testing.assert_array_equal(held.raw(X), free.raw(X))
     assert not any(term.clipping.is_bounded for term in free.terms if isinstance(term, Cosines))
     if any(isinstance(term, Cosines) for term in free.terms):
@@ -218,13 +213,6 @@ def test_cosines_in_the_loop_of_xgboost(kind, constant, data):
     booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(X, y), 10, obj=hybrid)
     model = hybrid.bind(booster)
     assert np.allclose(model.predict(Z), model.predict(within(X, Z)), rtol=0, atol=1e-6) == constant
-
-
-@pytest.mark.parametrize("given", ["linear", None, True])
-def test_anything_else_is_refused(given, data):
-    X, y, _ = data
-    with pytest.raises((ValueError, TypeError), match=r"extrapolation must be .*'constant'.*'continue'"):
-        RFFBoostClassifier(extrapolation=given).fit(X, y > 0.0)
 
 
 def test_terms_that_are_constant_or_unknown_stay_as_they_are():

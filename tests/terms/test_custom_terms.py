@@ -1,60 +1,15 @@
-"""Terms that users write, and trees by hand: whatever the estimators offer works, or says how to register."""
+"""Trees that users make by hand: they act on what learners see, in fits and in predictions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, Trees
+from rffboost_ext import Learner, RFFBoostRegressor, Trees
 
 RNG = np.random.default_rng(0)
 X = 3.0 + 2.0 * RNG.standard_normal((150, 2))
 Y = np.cos(X[:, 0]) ** 2 + 0.1 * X[:, 1]
-
-
-class OneCosine(Learner):
-    """The term of a random frequency, with the sign that fits."""
-
-    step = "newton"
-
-    def __init__(self, kind=Cosines):
-        self.kind = kind
-
-    def fit(self, round):
-        term = self.kind(round.rng.standard_normal((1, 2)), np.zeros(1), np.ones((1, 1)))
-        return term.scaled(float(np.sign(round.inner(round.residual, term(round.design.X))) or 1.0))
-
-
-class Sums(Term):
-    """The square of a sum of cosines, as a term that keeps the laws."""
-
-    def __init__(self, parts):
-        self.parts = parts
-
-    @classmethod
-    def of(cls, *arrays):
-        return cls([(1.0, Cosines(*arrays))])
-
-    def __call__(self, X):
-        return sum(factor * term(X) ** 2 for factor, term in self.parts)
-
-    def scaled(self, factor):
-        return Sums([(factor * own, term) for own, term in self.parts])
-
-    @classmethod
-    def stack(cls, terms):
-        return cls([part for term in terms for part in term.parts])
-
-
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("extrapolation", ["constant", "continue"])
-def test_a_users_term_is_predicted_and_a_gradient_is_not_guessed(standardize, extrapolation):
-    given = {"n_estimators": 6, "random_state": 0, "early_stopping": False, "extrapolation": extrapolation}
-    model = RFFBoostRegressor(learner=OneCosine(Sums.of), standardize=standardize, **given).fit(X, Y)
-    *_, last = model.staged_predict(X)
-    np.testing.assert_allclose(model.predict(X), last, atol=1e-12)
-    with pytest.raises(TypeError, match="Sums must have a method gradient"):
-        model.gradient(X[:2])
 
 
 class BestStump(Learner):

@@ -7,12 +7,13 @@ import pickle
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, Design, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Step, average, boost
+from rffboost_ext import Design, Ensemble, Step, boost
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.terms.ensemble import mean_ensemble
 
 from ..cases import LEARNER_CASES, LOSS_CASES, make_data
-from .test_terms import Linear, cosines, trees
+from ..own_parts import Linear
+from .test_terms import cosines, trees
 
 ROUNDS = 6
 
@@ -100,42 +101,6 @@ def test_algebra(keep, X):
         np.testing.assert_allclose(list(made.staged(X))[-1], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
-def test_an_average_over_seeds_is_one_line_and_one_graph(make, X, tmp_path):
-    pytest.importorskip("onnxruntime")
-    from onnx_export import OnnxPredictor, save_onnx
-
-    y = (np.sin(X[:, 0]) + X[:, 1]).round()
-    seeds = [make(n_estimators=6, early_stopping=False, random_state=s).fit(X, y) for s in range(3)]
-    expected = np.mean([model.ensemble_.raw(X) for model in seeds], axis=0)
-    averaged = average(seeds)
-    np.testing.assert_allclose(averaged.ensemble_.raw(X), expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose((sum(m.ensemble_ for m in seeds) / 3).raw(X), expected, rtol=0, atol=1e-12)
-    save_onnx(averaged, tmp_path / "average.onnx")
-    np.testing.assert_allclose(
-        OnnxPredictor(tmp_path / "average.onnx").predict(X).ravel(), averaged.predict(X), atol=1e-4
-    )
-    assert averaged.feature_importances_.sum() == pytest.approx(1.0)
-    np.testing.assert_array_equal(average(seeds[:1]).predict(X), seeds[0].predict(X))
-
-
-def test_only_models_that_are_alike_are_averaged(X):
-    def fitted(columns=4, values=2, loss="auto"):
-        y = np.arange(len(X)) % values
-        return RFFBoostClassifier(loss, "rff_newton", n_estimators=2).fit(X[:, :columns], y)
-
-    with pytest.raises(ValueError, match=r"numbers of features.*4 and 3"):
-        average([fitted(), fitted(columns=3)])
-    with pytest.raises(ValueError, match=r"losses.*LogLoss\(\) and Exponential\(\)"):
-        average([fitted(), fitted(loss="exponential")])
-    with pytest.raises(ValueError, match=r"losses|classes"):
-        average([fitted(), fitted(values=3)])
-    with pytest.raises(TypeError, match="of one kind"):
-        average([fitted(), fitted().ensemble_])
-    with pytest.raises(ValueError, match="at least one"):
-        average([])
-
-
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_outputs_are_the_learned_representation(outputs, X):
     rng = np.random.default_rng(0)
@@ -197,17 +162,6 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
     stages = list(fitted.staged(X))
     np.testing.assert_allclose(seen, stages[1:], rtol=0, atol=learner.drift)
     np.testing.assert_allclose(fitted.raw(X), stages[-1], rtol=0, atol=1e-12)
-
-
-def test_cosines_of_a_fit_compact_to_one_block():
-    X, y = make_data(LOSS_CASES[0])
-    fitted = boost(
-        X, y[:, None].astype(float), loss="exponential", learner="rff_k", n_estimators=ROUNDS, random_state=0
-    )
-    compact = fitted.compact()
-    assert len(compact) == 1
-    assert isinstance(compact.terms[0], Cosines)
-    assert compact.terms[0].omega.shape == (10 * ROUNDS, X.shape[1])
 
 
 def test_a_short_text_stands_for_an_ensemble():

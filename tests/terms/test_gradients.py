@@ -9,7 +9,8 @@ from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
 from rffboost_ext.terms.cosines import CHUNK_ENTRIES
 
 from ..cases import PAIRS, make_data, make_estimator
-from .test_terms import STANDARD, D, Linear, cosines, trees
+from ..own_parts import Linear
+from .test_terms import STANDARD, D, cosines
 
 # Far below the length of any cosine, and far above what rounding makes of a difference.
 STEP = 1e-5
@@ -64,6 +65,8 @@ def test_the_estimators_drop_the_axis_of_a_single_output():
     several = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, np.digitize(X[:, 0], [-0.4, 0.4]))
     assert binary.gradient(X).shape == (60, 3)
     assert several.gradient(X).shape == (60, 3, 3)
+    assert binary.shap_values(X[:2], X).shape == (2, 3)
+    assert several.shap_values(X[:2], X).shape == (2, 3, 3)
     np.testing.assert_array_equal(several.gradient(X), several.ensemble_.gradient(X))
 
 
@@ -78,6 +81,15 @@ def test_blocks_of_rows_join(outputs, rows):
     np.testing.assert_allclose(slopes[some], differences(term, X[some]), rtol=1e-6, atol=1e-6)
 
 
+def test_ensembles_of_any_moves_and_their_sums():
+    rng = np.random.default_rng(0)
+    moves = np.array([[0.8, 0.5], [0.9, 2.0]])
+    X = rng.standard_normal((20, D))
+    a, b = (Ensemble(np.ones(1), (cosines(rng), cosines(rng)), moves) for _ in "ab")
+    for made in (a, a + b, a - 3.0 * b):
+        np.testing.assert_allclose(made.gradient(X), differences(made.raw, X), rtol=0, atol=1e-6)
+
+
 def test_single_precision_features_lose_nothing():
     X, y = make_data(PAIRS[0][0])
     X = X.astype(np.float32)
@@ -85,31 +97,10 @@ def test_single_precision_features_lose_nothing():
     np.testing.assert_allclose(model.gradient(X), model.gradient(X.astype(np.float64)), rtol=0, atol=1e-12)
 
 
-def test_it_is_linear_in_the_ensemble():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20, D))
-    a, b = (Ensemble(np.ones(1), (cosines(rng), trees(rng)), np.array([[0.8, 0.5], [0.9, 2.0]])) for _ in "ab")
-    for made, expected in [
-        (a + b, a.gradient(X) + b.gradient(X)),
-        (a - 3.0 * b, a.gradient(X) - 3.0 * b.gradient(X)),
-    ]:
-        np.testing.assert_allclose(made.gradient(X), expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(a.gradient(X), differences(cosines_of(a).raw, X), rtol=0, atol=1e-6)
-
-
-def cosines_of(ensemble):
-    """The ensemble with trees that yield 0."""
-    terms = tuple(term.scaled(0.0) if isinstance(term, Trees) else term for term in ensemble.terms)
-    return Ensemble(ensemble.baseline, terms, ensemble.moves)
-
-
 @pytest.mark.parametrize("wrap", [lambda term: term, STANDARD.around])
 def test_a_users_term_without_a_derivative_is_named(wrap):
-    class Unknown(Linear):
-        """A term without a derivative."""
-
-    ensemble = Ensemble(np.zeros(2), (wrap(Unknown(np.ones((D, 2)))),), np.ones((1, 2)))
-    with pytest.raises(TypeError, match="Unknown must have a method gradient"):
+    ensemble = Ensemble(np.zeros(2), (wrap(Linear(np.ones((D, 2)))),), np.ones((1, 2)))
+    with pytest.raises(TypeError, match="Linear must have a method gradient"):
         ensemble.gradient(np.zeros((3, D)))
 
 

@@ -9,9 +9,11 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
+from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Tree, average, compress, load_model
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, joint_encoding, recoding_of
 from rffboost_ext.terms import Recoding
+
+from ..own_parts import Linear
 
 LETTERS = np.array(list("abcdefghij"))
 LEARNERS = {
@@ -134,18 +136,5 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
 
 
 def test_a_term_without_a_rule_is_named():
-    class Other(Term):
-        """Of a user."""
-
-        def __call__(self, X):
-            return X[:, :1]
-
-        def scaled(self, factor):
-            return self
-
-        @classmethod
-        def stack(cls, terms):
-            return terms[0]
-
-    with pytest.raises(TypeError, match="Other must have a method recoded"):
-        Other().recoded(Recoding({}, {}))
+    with pytest.raises(TypeError, match="Linear must have a method recoded"):
+        Linear(np.ones((1, 1))).recoded(Recoding({}, {}))

@@ -187,12 +187,6 @@ class OneCosine(Learner):
         return round.rng.standard_normal((1, round.design.X.shape[1]))
 
 
-def count_fits(self, round):
-    """A fit that a parameter counts."""
-    self.fits = getattr(self, "fits", 0) + 1
-    return OneCosine.fit(self, round)
-
-
 def centre(self, round):
     """A fit that changes the round."""
     round.residual[:] = 0.0

@@ -9,10 +9,11 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rffboost_ext import LOSSES, Learner, Term
-from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.losses import SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
 from ..cases import DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, PAIR_NAMES, PAIRS
+from ..own_parts import CostLogit
 from ..terms.test_terms import TERMS, D
 
 
@@ -32,25 +33,6 @@ def test_terms(make):
     check_term(make(rng), 2.0 * rng.standard_normal((50, D)), make(rng), make(rng))
 
 
-class Costs(LogLoss):
-    """The log loss of y = (class, cost)."""
-
-    def n_scores(self, y, n_classes=None):
-        return 1
-
-    def prepared(self, y, weight, n_classes=None):
-        return self
-
-    def value(self, y, raw):
-        return y[:, 1] * super().value(y[:, :1], raw)
-
-    def derivatives(self, y, raw):
-        return tuple(y[:, 1:] * values for values in super().derivatives(y[:, :1], raw))
-
-    def baseline(self, y, weight):
-        return super().baseline(y[:, :1], weight * y[:, 1])
-
-
 class WholeNumbers(SquaredError):
     """The squared error, whose hessian is an array of whole numbers that cannot be written."""
 
@@ -61,7 +43,7 @@ class WholeNumbers(SquaredError):
 def test_unusual_losses():
     check_loss("absolute_error", np.random.default_rng(232).standard_normal(500))  # a kink within a difference
     rng = np.random.default_rng(0)
-    check_loss(Costs(), np.column_stack([rng.integers(0, 2, 60), rng.uniform(1.0, 9.0, 60)]))
+    check_loss(CostLogit(), np.column_stack([rng.integers(0, 2, 60), rng.uniform(1.0, 9.0, 60)]))
     check_loss(WholeNumbers(), np.arange(60))
 
 
