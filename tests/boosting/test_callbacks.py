@@ -162,19 +162,6 @@ def test_decay_falls_to_the_least(rate, factor, least, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rate", "error", "text"),
-    [
-        (lambda index: 0.0, ValueError, "learning_rate: what the function returns for round 0 must be"),
-        (lambda index: "a", TypeError, "learning_rate: what the function returns for round 0 must be"),
-        (Decay(factor=1.5), ValueError, "Decay: factor must be"),
-    ],
-)
-def test_bad_rates_are_named(rate, error, text):
-    with pytest.raises(error, match=text):
-        RFFBoostRegressor(learning_rate=rate, **PLAIN).fit(X, Y)
-
-
-@pytest.mark.parametrize(
     "rate", [lambda index, factor=0.5: factor, lambda *given: 0.5, functools.partial(max, 0.5), np.float64(0.5)]
 )
 def test_a_rate_may_be_whatever_takes_a_round(rate):

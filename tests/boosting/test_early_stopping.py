@@ -54,7 +54,7 @@ def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int
             best = t
         if t - best >= max(patience.rounds, patience.share * best):
             return t, best
-        over, stretch = t % patience.rounds == 0 and t > 0, scores[: t + 1]
+        over, stretch = patience.converged_below > 0.0 and t % patience.rounds == 0, scores[: t + 1]
         if over and min(stretch) < patience.converged_below * scores[0]:
             won = min(stretch[: -patience.rounds]) - min(stretch)
             if won < patience.min_gain * scores[0]:
@@ -127,15 +127,14 @@ def test_with_many_rows_a_classifier_converges_at_a_loss_that_does_not_depend_on
     assert found[0].converged_below < patience(RFFBoostClassifier(), 1_000).converged_below
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(seed, monkeypatch) -> None:
-    rng = np.random.default_rng(seed)
+def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
     X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))
     right = []
     row = defaults.LARGE
     for cosines in [row.cosines | {"min_hessian": 0.0}, row.cosines]:
         monkeypatch.setattr(defaults, "LARGE", replace(row, cosines=cosines))
-        model = RFFBoostClassifier(random_state=0).fit(X, X.sum(axis=1) > 0.0)
+        model = RFFBoostClassifier(n_estimators=400, random_state=0).fit(X, X.sum(axis=1) > 0.0)
         right.append(model.score(beyond, beyond.sum(axis=1) > 0.0))
     assert right[1] > right[0] + 0.003
 
@@ -148,7 +147,7 @@ def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.M
     row = defaults.LARGE
     for converged in [(0.05, 1e-3), (0.0, 0.0)]:
         monkeypatch.setattr(defaults, "LARGE", replace(row, converged=converged))
-        model = RFFBoostClassifier(n_estimators=1_000, random_state=0)
+        model = RFFBoostClassifier(n_estimators=500, random_state=0)
         rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
     assert rounds[0] < 0.8 * rounds[1]
 

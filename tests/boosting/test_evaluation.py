@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import (
-    f1_score,
     get_scorer,
     log_loss,
     make_scorer,
@@ -229,26 +228,6 @@ def test_sets_may_have_weights():
     )
     with pytest.raises(ValueError, match="eval_set 'validation_0': sample_weight must not be negative"):
         model.fit(X, y, eval_set=[(X_other, y_other, weight - 1)])
-
-
-def test_what_is_wrong_with_a_set_or_a_metric_is_named():
-    X, y, X_other, y_other = halves(BINARY)
-    holes = np.where(X_other > X_other[:, :1], np.nan, X_other)
-    with pytest.raises(ValueError, match=r"eval_set 'mine': .*X contains NaN in column"):
-        RFFBoostClassifier(missing="error", **PLAIN).fit(
-            X, y, eval_set={"first": (X, y), "mine": (holes, y_other)}
-        )
-    unknown = np.where(y_other == 1, np.nan, 0.0)
-    with pytest.raises(ValueError, match=r"eval_set 'validation_0': y must be real numbers, got .*nan"):
-        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=[(X_other, unknown)])
-    with pytest.raises(
-        ValueError, match="eval_set 'validation_0': y must have as many columns as in the fit, 1, got 2"
-    ):
-        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=(X_other, np.column_stack([y_other, y_other])))
-    with pytest.raises(
-        ValueError, match="eval_metric: 'f1_score' makes no number of labels and probabilities; a scorer"
-    ):
-        RFFBoostClassifier(eval_metric=f1_score, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
 
 
 @pytest.mark.parametrize(

@@ -109,23 +109,3 @@ def test_groups_are_routed() -> None:
         model = RFFBoostRegressor(n_estimators=2).set_fit_request(groups=True)
         scores = cross_val_score(model, X, y, cv=GroupKFold(3), params={"groups": GROUP})
     assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize(
-    ("groups", "params", "error", "text"),
-    [
-        (GROUP[:-1], {}, ValueError, f"groups must have a label for each of the {N} rows, got {N - 1}"),
-        (GROUP[:, None], {}, ValueError, "groups must have shape"),
-        (3, {}, TypeError, "groups must be a sequence of labels, got 3"),
-        ([None, *GROUP[1:]], {}, ValueError, "groups must hold labels, got None as entry 0"),
-        (np.r_[np.nan, GROUP[1:]], {}, ValueError, "groups must hold labels, got .*nan.* as entry 0, a missing"),
-        (pd.Series([pd.NA, *GROUP[1:]], dtype="Int64"), {}, ValueError, "groups must hold labels, got <NA> as"),
-        ([[1]] * N, {}, TypeError, r"groups must hold hashable labels, got \[1\] as entry 0"),
-        (np.zeros(N), {}, ValueError, "groups must name at least 2 groups, .*, got 1"),
-        (GROUP % 3, {"n_folds": 4}, ValueError, "groups must name at least 4 groups, .* n_folds=4 folds, got 3"),
-    ],
-)
-def test_wrong_groups_are_named(groups, params, error: type[Exception], text: str) -> None:
-    X, y = RNG.standard_normal((N, 2)), RNG.random(N)
-    with pytest.raises(error, match=f"^RFFBoostRegressor: {text}"):
-        RFFBoostRegressor(n_estimators=2, **params).fit(X, y, groups=groups)

@@ -139,25 +139,6 @@ def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pyt
     assert seen == [*((name, part) for name in members), *refitted]
 
 
-@pytest.mark.parametrize(
-    ("eval_set", "error", "text"),
-    [
-        (3, TypeError, "eval_set must be a list of .*, got 3"),
-        ([], TypeError, r"eval_set must be a list of .*, got \[\]"),
-        ({"own": [1, 2]}, TypeError, "eval_set must be a list of .*, got for 'own' a list"),
-        ([(np.zeros((3, 30)), [0, 1])], ValueError, "'validation_0': there must be as many y as X, got 2 and 3"),
-        ([(np.zeros((3, 30)), [0, 1, 7])], ValueError, r"y must have the classes of the fit, \[0, 1\], got 7 too"),
-        ([(np.zeros((3, 30)), np.zeros((3, 2)))], ValueError, "eval_set 'validation_0': y should be a 1d array"),
-        ([(np.zeros((3, 30)), [0, 1, 1], [1, 1])], ValueError, "eval_set 'validation_0': sample_weight must have"),
-        ([(np.zeros((3, 2)), [0, 1, 1])], ValueError, "eval_set 'validation_0': .*features"),
-    ],
-)
-def test_a_wrong_set_is_named(eval_set, error: type[Exception], text: str) -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    with pytest.raises(error, match=text):
-        RFFBoostClassifier(n_estimators=3).fit(X, y, eval_set=eval_set)
-
-
 @pytest.mark.parametrize("n_folds", [3, 4])
 def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
     seen: list[list[float]] = []
@@ -213,11 +194,3 @@ def test_a_handful_of_rows_is_enough(n: int, quality: str) -> None:
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n)
     for model in (RFFBoostRegressor(n_estimators=3, quality=quality), RFFBoostClassifier(n_estimators=3)):
         assert np.isfinite(model.fit(X, y % 2).ensemble_.raw(X)).all()
-
-
-@pytest.mark.parametrize(("n", "n_folds"), [(1, "auto"), (1, 1), (3, 4)])
-def test_too_few_rows_are_named(n: int, n_folds: int | str) -> None:
-    model = RFFBoostRegressor(n_estimators=3, n_folds=n_folds)
-    what = "X must have at least 2 rows, .*" if n == 1 else "n_folds must be at most .*"
-    with pytest.raises(ValueError, match=f"^RFFBoostRegressor: {what} n_samples={n}"):
-        model.fit(np.eye(4)[:n], np.arange(n))

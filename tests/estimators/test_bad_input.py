@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import f1_score
 
 from rffboost_ext import (
     RFF1,
@@ -76,37 +78,109 @@ def test_targets_are_finite(shell, bad):
         shell(n_estimators=2).fit(X, target)
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (np.zeros(30, dtype=int), "y must have at least 2 classes, got one class: .*0"),
-        (np.arange(30) % 3, "y must have 2 classes, got 3"),
-        (np.linspace(0.0, 1.0, 30), "continuous"),
-        (np.zeros((30, 2), dtype=int), "y must have one column for loss Exponential"),
-        (Y[:20], "inconsistent numbers of samples"),
-    ],
-    ids=["one class", "three classes", "real", "two columns", "too short"],
-)
-def test_targets_of_a_classifier(y, message):
-    with pytest.raises(ValueError, match=message):
-        RFFBoostClassifier("exponential", n_estimators=2).fit(X, y)
+EXPONENTIAL, CLASSIFIER = RFFBoostClassifier("exponential", n_estimators=2), RFFBoostClassifier(n_estimators=2)
+REGRESSOR, GROUP = RFFBoostRegressor(n_estimators=2), np.arange(30) % 10
+SET, OFFSET = [(X + 1.0, Y)], {"base_margin": np.zeros(30)}
+HOLES = np.where(X[:, :1] < X, np.nan, X)
+FITS = [
+    (
+        EXPONENTIAL,
+        {"y": np.zeros(30, dtype=int)},
+        ValueError,
+        "y must have at least 2 classes, got one .*0",
+    ),
+    (EXPONENTIAL, {"y": np.arange(30) % 3}, ValueError, "y must have 2 classes, got 3"),
+    (EXPONENTIAL, {"y": np.linspace(0.0, 1.0, 30)}, ValueError, "continuous"),
+    (EXPONENTIAL, {"y": np.zeros((30, 2), dtype=int)}, ValueError, "y must have one column for loss Exponential"),
+    (EXPONENTIAL, {"y": Y[:20]}, ValueError, "inconsistent numbers of samples"),
+    (CLASSIFIER, {"y": np.array(["1" if label else 0 for label in Y], dtype=object)}, TypeError, "int and str"),
+    (RFFBoostRegressor("exponential"), {}, ValueError, "loss 'exponential' is for classification, not for regr"),
+    (REGRESSOR, {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .* n_samples=1"),
+    (RFFBoostRegressor(n_folds=1), {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .*=1"),
+    (RFFBoostRegressor(n_folds=4), {"X": X[:3], "y": Y[:3]}, ValueError, "n_folds must be at most .* n_samples=3"),
+    (EXPONENTIAL, {"sample_weight": np.where(Y, -0.5, 1.0)}, ValueError, "sample_weight must not be neg.*-0.5"),
+    (EXPONENTIAL, {"sample_weight": np.zeros(30)}, ValueError, "sample_weight must not sum to zero"),
+    (EXPONENTIAL, {"sample_weight": np.full(30, np.nan)}, ValueError, "sample_weight must be finite"),
+    (EXPONENTIAL, {"sample_weight": np.full(30, np.inf)}, ValueError, "sample_weight must be finite"),
+    (EXPONENTIAL, {"sample_weight": np.ones(29)}, ValueError, r"sample_weight .* shape \(30,\), got \(29,\)"),
+    (EXPONENTIAL, {"sample_weight": np.ones((30, 1))}, ValueError, "sample_weight must have one entry per row"),
+    (EXPONENTIAL, {"sample_weight": Y.astype(float)}, ValueError, "y must have at least 2 classes, got one class"),
+    (EXPONENTIAL, {"sample_weight": ["a"] * 30}, ValueError, "sample_weight must be finite real .* entry 0"),
+    (EXPONENTIAL, {"sample_weight": np.ones(30) + 1j}, ValueError, "sample_weight must be finite real .* entry 0"),
+    (EXPONENTIAL, {"sample_weight": [None] * 30}, ValueError, "sample_weight must be finite real .* entry 0"),
+    (RFFBoostRegressor(learner="tree"), {"sample_weight": np.full(30, 1e100)}, ValueError, "tree: sample_weight"),
+    (REGRESSOR, {"groups": GROUP[:-1]}, ValueError, "groups must have a label for each of the 30 rows, got 29"),
+    (REGRESSOR, {"groups": GROUP[:, None]}, ValueError, "groups must have shape"),
+    (REGRESSOR, {"groups": 3}, TypeError, "groups must be a sequence of labels, got 3"),
+    (REGRESSOR, {"groups": [None, *GROUP[1:]]}, ValueError, "groups must hold labels, got None as entry 0"),
+    (REGRESSOR, {"groups": np.r_[np.nan, GROUP[1:]]}, ValueError, "groups must hold labels, got .*nan.* entry 0"),
+    (REGRESSOR, {"groups": pd.Series([pd.NA, *GROUP[1:]], dtype="Int64")}, ValueError, "groups .* got <NA> as"),
+    (REGRESSOR, {"groups": [[1]] * 30}, TypeError, r"groups must hold hashable labels, got \[1\] as entry 0"),
+    (REGRESSOR, {"groups": np.zeros(30)}, ValueError, "groups must name at least 2 groups, .*, got 1"),
+    (RFFBoostRegressor(n_folds=4), {"groups": GROUP % 3}, ValueError, "groups .* at least 4 groups, .* got 3"),
+    (CLASSIFIER, {"eval_set": 3}, TypeError, "eval_set must be a list of .*, got 3"),
+    (CLASSIFIER, {"eval_set": []}, TypeError, r"eval_set must be a list of .*, got \[\]"),
+    (CLASSIFIER, {"eval_set": {"own": [1, 2]}}, TypeError, "eval_set must be a list of .*, got for 'own' a list"),
+    (
+        CLASSIFIER,
+        {"eval_set": {1: (X, Y), "1": (X, Y)}},
+        ValueError,
+        "eval_set must have a name of its own",
+    ),
+    (CLASSIFIER, {"eval_set": [(X[:3], [0, 1])]}, ValueError, "'validation_0': .* as many y as X, got 2 and 3"),
+    (CLASSIFIER, {"eval_set": [(X[:3], [0, 1, 7])]}, ValueError, r"y must have the classes of the fit, .* got 7"),
+    (CLASSIFIER, {"eval_set": [(X[:3], X[:3, :2])]}, ValueError, "'validation_0': y should be a 1d array"),
+    (
+        CLASSIFIER,
+        {"eval_set": [(X[:3], [0, 1, 1], [1, 1])]},
+        ValueError,
+        "'validation_0': sample_weight must",
+    ),
+    (CLASSIFIER, {"eval_set": [(X[:, :2], Y)]}, ValueError, "eval_set 'validation_0': .*features"),
+    (REGRESSOR, {"eval_set": [(X, HOLES[:, 1])]}, ValueError, "'validation_0': y must be real numbers, got .*nan"),
+    (REGRESSOR, {"eval_set": (X, X)}, ValueError, "'validation_0': y must have as many columns as .* 1, got 3"),
+    (
+        RFFBoostClassifier(missing="error", n_estimators=2),
+        {"eval_set": {"first": (X, Y), "mine": (HOLES, Y)}},
+        ValueError,
+        "eval_set 'mine': .*X contains NaN in column",
+    ),
+    (
+        RFFBoostClassifier(eval_metric=f1_score, n_estimators=2),
+        {"eval_set": SET},
+        ValueError,
+        "eval_metric: 'f1_score' makes no number of labels and probabilities; a scorer",
+    ),
+    (REGRESSOR, OFFSET | {"eval_set": SET}, ValueError, "base_margin_eval_set must be .*'validation_0'"),
+    (REGRESSOR, {"eval_set": SET, "base_margin_eval_set": [Y]}, ValueError, "base_margin_eval_set must be None"),
+    (
+        REGRESSOR,
+        OFFSET | {"eval_set": SET, "base_margin_eval_set": [Y, Y]},
+        ValueError,
+        "base_margin_eval_set must be a list .* got 2",
+    ),
+    (
+        REGRESSOR,
+        OFFSET | {"eval_set": SET, "base_margin_eval_set": {"x": Y}},
+        ValueError,
+        "base_margin_eval_set must be .*'x'",
+    ),
+    (
+        REGRESSOR,
+        OFFSET | {"eval_set": SET, "base_margin_eval_set": [Y[1:]]},
+        ValueError,
+        "'validation_0': base_margin must have shape",
+    ),
+    (RFFBoostRegressor(learning_rate=lambda index: 0.0), {}, ValueError, "learning_rate: .* for round 0 must be"),
+    (RFFBoostRegressor(learning_rate=lambda index: "a"), {}, TypeError, "learning_rate: .* for round 0 must be"),
+    (RFFBoostRegressor(learning_rate=Decay(factor=1.5)), {}, ValueError, "Decay: factor must be"),
+]
 
 
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (np.where(np.arange(30) == 4, -0.5, 1.0), "sample_weight must not be negative, got -0.5"),
-        (np.zeros(30), "sample_weight must not sum to zero"),
-        (np.full(30, np.nan), "sample_weight must be finite"),
-        (np.full(30, np.inf), "sample_weight must be finite"),
-        (np.ones(29), r"sample_weight must have one entry per row, shape \(30,\), got \(29,\)"),
-        (np.ones((30, 1)), "sample_weight must have one entry per row"),
-        (Y.astype(float), "y must have at least 2 classes, got one class"),
-    ],
-)
-def test_sample_weights(weight, message):
-    with pytest.raises(ValueError, match=message):
-        RFFBoostClassifier("exponential", n_estimators=2).fit(X, Y, sample_weight=weight)
+@pytest.mark.parametrize(("model", "given", "error", "message"), FITS, ids=[case[3] for case in FITS])
+def test_arguments_of_a_fit(model, given, error, message):
+    with pytest.raises(error, match=message):
+        clone(model).fit(**{"X": X, "y": Y} | given)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +190,6 @@ def test_number_of_features_at_predict(method):
     clf = RFFBoostClassifier(n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features, but RFFBoostClassifier is expecting 3"):
         list(getattr(clf, method)(X[:, :2]))
-
-
-def test_losses_and_tasks():
-    with pytest.raises(ValueError, match="loss 'exponential' is for classification, not for regression"):
-        RFFBoostRegressor("exponential").fit(X, Y)
 
 
 def test_several_outputs_need_a_learner_of_several_outputs():
@@ -231,27 +300,6 @@ def test_labels_of_a_narrow_type():
     y = np.where(Y, 100, -100).astype(np.int8)
     model = RFFBoostClassifier(n_estimators=2, early_stopping=False).fit(X, y)
     assert model.classes_.tolist() == [-100, 100]
-
-
-@pytest.mark.parametrize("weight", [["a"] * 30, np.ones(30) + 1j, [None] * 30], ids=["text", "complex", "nothing"])
-def test_sample_weights_that_are_no_numbers(weight):
-    with pytest.raises(ValueError, match=r"sample_weight must be finite real numbers, got .* as entry 0"):
-        RFFBoostClassifier("exponential", n_estimators=2).fit(X, Y, sample_weight=weight)
-
-
-def test_labels_of_several_types():
-    with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
-        RFFBoostClassifier(n_estimators=2).fit(X, np.array(["1" if label else 0 for label in Y], dtype=object))
-
-
-def test_sets_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="eval_set must have a name of its own for each set"):
-        RFFBoostClassifier(n_estimators=2).fit(X, Y, eval_set={1: (X, Y), "1": (X, Y)})
-
-
-def test_weights_beyond_single_precision_are_named():
-    with pytest.raises(ValueError, match="tree: sample_weight must be at most"):
-        RFFBoostRegressor(learner="tree").fit(X, Y.astype(float), sample_weight=np.full(len(X), 1e100))
 
 
 @pytest.mark.parametrize("name", ["X", "y", "sample_weight"])

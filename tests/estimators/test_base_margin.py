@@ -187,27 +187,6 @@ def test_a_wrong_offset_is_refused_by_name(wrong):
             call()
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"base_margin": OFFSET}, r"base_margin_eval_set must be .*'validation_0'"),
-        ({"base_margin_eval_set": [OFFSET]}, r"base_margin_eval_set must be None"),
-        (
-            {"base_margin": OFFSET, "base_margin_eval_set": [OFFSET] * 2},
-            r"base_margin_eval_set must be a list .* got 2",
-        ),
-        ({"base_margin": OFFSET, "base_margin_eval_set": {"x": OFFSET}}, r"base_margin_eval_set must be .*'x'"),
-        (
-            {"base_margin": OFFSET, "base_margin_eval_set": [OFFSET[1:]]},
-            r"'validation_0': base_margin must have shape",
-        ),
-    ],
-)
-def test_sets_have_offsets_if_the_fit_has_one(given, words):
-    with pytest.raises(ValueError, match=words):
-        RFFBoostRegressor("poisson", **PLAIN).fit(X, COUNTS, eval_set=[(X + 1.0, COUNTS)], **given)
-
-
 def test_predictions_need_the_offset_and_no_other_model_takes_one():
     with_one, without = fitted("log_loss", OFFSET), fitted("log_loss")
     for method in ("predict", "predict_proba", "decision_function", "raw_scores"):
