@@ -54,8 +54,6 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     import typer
 
     given = sys.argv[1:] if argv is None else list(argv)
-    if empty := first_empty(given):
-        return fail(f"{empty} must not be empty", program)
     # The base class of UsageError, whose module differs between versions of typer.
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
     command = typer.main.get_command(app)
@@ -68,16 +66,6 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     except click_exception as error:
         return fail(cast(Any, error).format_message(), program)
     return code if isinstance(code, int) else 0
-
-
-def first_empty(argv: Sequence[str]) -> str:
-    """The name of the first empty option or argument, for example from an unset shell variable; "" if none is."""
-    for before, value in zip(["", *argv], argv, strict=False):
-        if not value:
-            return before if before.startswith("--") else "an argument"
-        if value.startswith("--") and value.endswith("="):
-            return value[:-1]
-    return ""
 
 
 def application() -> Typer:

@@ -103,7 +103,6 @@ MISTAKES = {
     "compare wine --round 5": ["--round", "--rounds"],
     "compare wine --frobnicate": ["--frobnicate"],
     "compare wine --splits": ["--splits"],
-    "compare wine --data-dir=": ["--data-dir", "empty"],
     "comparr": ["comparr", "compare"],
     "--frobnicate": ["--frobnicate"],
 }
@@ -123,22 +122,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
     assert err.count("\n") == 1
     for word in MISTAKES[line]:
         assert word in err
-    assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["compare", ""], "an argument"),
-        (["compare", "wine", "--csv", ""], "--csv"),
-        (["reproduce", "table2", "--out", ""], "--out"),
-        (["reproduce", "table2", "--out", "results", "--data-dir", ""], "--data-dir"),
-    ],
-)
-def test_an_empty_argument_does_not_mean_the_current_folder(arguments, named, folder, capsys):
-    before = sorted(folder.iterdir())
-    code, out, err = run(capsys, *arguments)
-    assert (code, out, err) == (2, "", f"rffboost: error: {named} must not be empty\n")
     assert sorted(folder.iterdir()) == before
 
 

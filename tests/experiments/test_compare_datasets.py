@@ -197,10 +197,3 @@ def test_an_index_is_no_feature(again, order, tmp_path):
         load("rows", tmp_path)
     table.to_csv(tmp_path / "rows.csv", index=False)
     np.testing.assert_allclose(load("rows", tmp_path).X, table[["a"]])
-
-
-def test_a_folder_is_no_choice(tmp_path):
-    (tmp_path / "dirr.csv").mkdir()
-    with pytest.raises(ValueError, match="unknown data set 'dirr'") as caught:
-        load("dirr", tmp_path)
-    assert str(caught.value).count("dirr") == 1

@@ -10,12 +10,11 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from ...learners import WEIGHTINGS, Spectrum, Weighting
-from ...learners.fourier.spectra import GAMMA, bandwidth
 from ...terms import Cosines
 from ...utils.param_validation import Integer, Real, require_all
 from ...utils.typing import Array
 from .feature_map import TrainingData
-from .random_fourier_features import PairMap, make_spectrum, pairs
+from .random_fourier_features import PairMap, pairs
 
 ELEMENTS = 2_000_000
 """Cosines that are held in memory at once."""
@@ -174,10 +173,8 @@ class GreedyKernel(PairMap):
     (178, 100)
     """
 
-    constraints = {
-        "n_components": Integer(1),
+    constraints = PairMap.constraints | {
         "n_candidates": Integer(1),
-        "gamma": GAMMA,
         # Its product with the root of the number of rows is finite.
         "beta": Real(0.0, 1e300, inclusive=True),
     }
@@ -196,14 +193,10 @@ class GreedyKernel(PairMap):
         standardize: bool = True,
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, gamma, kernel, standardize, random_state)
         self.n_candidates = n_candidates
-        self.gamma = gamma
         self.beta = beta
         self.weighting = weighting
-        self.kernel = kernel
-        self.standardize = standardize
-        self.random_state = random_state
 
     def reweighted(
         self, beta: float | None = None, n_components: int | None = None, weighting: str | Weighting | None = None
@@ -234,13 +227,12 @@ class GreedyKernel(PairMap):
         return made
 
     def _validate_parts(self) -> None:
-        make_spectrum(self.kernel)
+        super()._validate_parts()
         WEIGHTINGS.create(self.weighting)
 
     def _learn(self, data: TrainingData) -> None:
         design = data.design
-        gamma = bandwidth(self.gamma, design.n_features)
-        omega = make_spectrum(self.kernel).sample(data.first_round(), self.n_candidates, gamma)
+        omega = self._frequencies(data, self.n_candidates)
         self.losses_ = second_order_loss(design.X, data.codes, omega)
         self.n_samples_ = len(data.codes)
         self._candidates, self._seed = pairs(design, omega), data.seed()

@@ -66,10 +66,23 @@ class Alignment(QuadraticCriterion):
 class LandmarkMap(FeatureMap):
     """A map to one similarity per landmark."""
 
-    selection: str
-    n_landmarks: float
+    constraints = LANDMARK_CHECKS
     landmarks_: Array
     landmark_classes_: Array
+
+    def __init__(
+        self,
+        n_landmarks: float = 100,
+        gamma: float | str = "scale",
+        selection: str = "random",
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.selection = selection
+        self.standardize = standardize
+        self.random_state = random_state
 
     def _place(self, data: TrainingData) -> tuple[Array, Array]:
         """Choose the landmarks, (L, d) and standardised, and their classes, (L,); store them in original units."""
@@ -113,22 +126,6 @@ class RBFLandmarks(LandmarkMap):
     Balcan, Blum and Srebro, Improved guarantees for learning via similarity functions, COLT 2008; Letarte,
     Morvant and Germain, AISTATS 2019, section 4.2.
     """
-
-    constraints = LANDMARK_CHECKS
-
-    def __init__(
-        self,
-        n_landmarks: float = 100,
-        gamma: float | str = "scale",
-        selection: str = "random",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.gamma = gamma
-        self.selection = selection
-        self.standardize = standardize
-        self.random_state = random_state
 
     def _learn(self, data: TrainingData) -> None:
         self._place(data)
@@ -223,14 +220,10 @@ class PBLandmarks(LandmarkMap):
         standardize: bool = True,
         random_state: Any = None,
     ) -> None:
-        self.n_landmarks = n_landmarks
+        super().__init__(n_landmarks, gamma, selection, standardize, random_state)
         self.n_components = n_components
-        self.gamma = gamma
         self.beta = beta
-        self.selection = selection
         self.kernel = kernel
-        self.standardize = standardize
-        self.random_state = random_state
 
     def _validate_parts(self) -> None:
         make_spectrum(self.kernel)

@@ -98,7 +98,30 @@ def pairs(design: Design, omega: Array) -> Cosines:
 class PairMap(FeatureMap):
     """A map to cosines and sines over sqrt(D), so that the dot product of two rows is a mean of cosines."""
 
+    constraints = {"n_components": Integer(1), "gamma": GAMMA}
     cosines_: Cosines
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        gamma: float | str = "scale",
+        kernel: str | Spectrum = "gaussian",
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.kernel = kernel
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def _validate_parts(self) -> None:
+        make_spectrum(self.kernel)
+
+    def _frequencies(self, data: TrainingData, size: int) -> Array:
+        """Frequencies (size, d) drawn from the kernel's Fourier transform."""
+        gamma = bandwidth(self.gamma, data.design.n_features)
+        return make_spectrum(self.kernel).sample(data.first_round(), size, gamma)
 
     def _features(self, X: Array) -> Array:
         features = self.cosines_.features(X)
@@ -142,27 +165,6 @@ class RandomFourier(PairMap):
     """
 
     supervised = False
-    constraints = {"n_components": Integer(1), "gamma": GAMMA}
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        gamma: float | str = "scale",
-        kernel: str | Spectrum = "gaussian",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.kernel = kernel
-        self.standardize = standardize
-        self.random_state = random_state
-
-    def _validate_parts(self) -> None:
-        make_spectrum(self.kernel)
 
     def _learn(self, data: TrainingData) -> None:
-        design = data.design
-        gamma = bandwidth(self.gamma, design.n_features)
-        omega = make_spectrum(self.kernel).sample(data.first_round(), self.n_components, gamma)
-        self.cosines_ = pairs(design, omega)
+        self.cosines_ = pairs(data.design, self._frequencies(data, self.n_components))

@@ -77,9 +77,6 @@ def compare_command(
     if plot is not None:
         check_format(plot)
     names = comma_separated(systems)
-    protocol.validate()
-    for name in names:
-        SYSTEMS.get(name)
     datasets = [load(name, data_dir, target) for name in chosen]
     study = comparison(datasets, names, protocol, plot is not None, jobs)
     with progress_bar(lines=False) as (started, finished):
