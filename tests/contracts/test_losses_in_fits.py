@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, Scales, boost
-from rffboost_ext.losses import FunctionLink, IdentityLink, LogLoss, SquaredError
+from rffboost_ext import Loss, RFFBoostRegressor, Scales, boost
+from rffboost_ext.losses import FunctionLink, IdentityLink, SquaredError
 
 N = 1_500
 RNG = np.random.default_rng(0)
@@ -92,20 +92,6 @@ def test_other_breaches_of_the_contract_are_named(message):
         RFFBoostRegressor(loss, early_stopping=False, **PLAIN).fit(X[:100], Y[:100])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda p: 2.0 * p - 0.5, "probabilities between 0 and 1"),
-        (lambda p: 0.5 * p, "must sum to 1: got 0.5"),
-        (lambda p: p[:, :1], "a column for each class"),
-    ],
-)
-def test_classes_have_probabilities(change, message):
-    loss = loss_with(LogLoss, link=FunctionLink(lambda raw: change(LogLoss.link.inverse(raw))))
-    with pytest.raises(ValueError, match=f"loss Own.*{message}"):
-        RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.5)
-
-
 class Weighted(SquaredError):
     """The squared error with a table of weights, which is not used."""
 
@@ -149,14 +135,6 @@ def test_a_loss_whose_penalties_would_leave_nothing_is_named():
     np.testing.assert_allclose(scaled.predict(X), plain.predict(X), rtol=1e-6)
 
 
-class Sorting(SquaredError):
-    """A loss whose baseline is a median that is found in place."""
-
-    def baseline(self, y, weight):
-        y.sort(axis=0)
-        return y[len(y) // 2]
-
-
 class Centring(SquaredError):
     """A loss that removes the mean of few targets while it looks at them."""
 
@@ -168,19 +146,6 @@ class Centring(SquaredError):
 def with_link(link):
     """The squared error with another link."""
     return type("Linked", (SquaredError,), {"link": FunctionLink(link)})()
-
-
-@pytest.mark.parametrize("early_stopping", [True, False])
-def test_a_baseline_that_sorts_targets_is_named(early_stopping):
-    y = FEW.copy()
-    with pytest.raises(ValueError, match=r"loss Sorting\(.*\): baseline must not change y"):
-        RFFBoostRegressor(Sorting(), early_stopping=early_stopping, **PLAIN).fit(X[:80], y)
-    np.testing.assert_array_equal(y, FEW)
-
-
-def test_the_loop_names_it_too():
-    with pytest.raises(ValueError, match=r"loss Sorting\(.*\): baseline must not change y"):
-        boost(X[:80], FEW[:, None].copy(), loss=Sorting(), learner="tree", n_estimators=2)
 
 
 def test_targets_to_evaluate_on_are_watched():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 
-from rffboost_ext import Loss
 from rffboost_ext.losses import LabelRegression
 
 from ..cases import LOSS_CASES, LOSS_NAMED
@@ -25,37 +23,15 @@ def state(case, seed=0, spread=2.0):
     return case.prepared(y), y, spread * rng.standard_normal((N, case.n_outputs))
 
 
-def shifts(raw, size):
-    """`size` in each output by turns."""
-    return [size * np.eye(raw.shape[1])[c] for c in range(raw.shape[1])]
-
-
-@loss_cases
-def test_hessian_is_the_derivative_of_the_gradient_or_above_it(case):
+@pytest.mark.parametrize("case", [case for case in LOSS_CASES if not case.make().exact_hessian], ids=str)
+def test_the_diagonal_bounds_the_whole_second_derivative(case):
     loss, y, raw = state(case)
     _, hessian = loss.derivatives(y, raw)
-    moved = [[loss.derivatives(y, raw + sign * h)[0] for sign in (1, -1)] for h in shifts(raw, STEP)]
+    moved = [[loss.derivatives(y, raw + sign * h)[0] for sign in (1, -1)] for h in STEP * np.eye(raw.shape[1])]
     # (C, n, C): how each output's gradient changes with each score.
     numeric = np.array([(up - down) / (2.0 * STEP) for up, down in moved])
-    assert (hessian > 0.0).all()
-    if loss.exact_hessian:
-        np.testing.assert_allclose(hessian, np.einsum("cnc->nc", numeric), rtol=1e-7, atol=1e-8)
-    else:
-        gap = np.einsum("nc,cd->ncd", hessian, np.eye(raw.shape[1])) - numeric.transpose(1, 0, 2)
-        slack = 1e-8 * (1.0 + hessian.max(axis=1))
-        assert (np.linalg.eigvalsh(gap)[:, 0] >= -slack).all(), "the diagonal bounds the whole quadratic form"
-
-
-@loss_cases
-def test_prepared_prepares_to_itself(case):
-    given = case.make()
-    before, y = repr(given), case.targets(np.random.default_rng(0), N)
-    loss, other = given.prepared(y, np.ones(N)), case.targets(np.random.default_rng(9), N)
-    assert isinstance(loss, Loss)
-    assert repr(loss.prepared(other, np.ones(N))) == repr(loss)
-    assert repr(given) == before, "a spec is never changed"
-    loss.validate()
-    assert (np.asarray(loss.scales.unit) > 0.0).all()
+    gap = np.einsum("nc,cd->ncd", hessian, np.eye(raw.shape[1])) - numeric.transpose(1, 0, 2)
+    assert (np.linalg.eigvalsh(gap)[:, 0] >= -1e-8 * (1.0 + hessian.max(axis=1))).all()
 
 
 @loss_cases
@@ -65,27 +41,6 @@ def test_preparing_for_weight_two_is_for_the_row_twice(case):
     twice = np.repeat(y, weight, axis=0)
     order = np.random.default_rng(2).permutation(len(twice))
     assert repr(case.prepared(y, weight.astype(float))) == repr(case.prepared(twice[order]))
-
-
-@loss_cases
-def test_bounded_ratio_is_a_fact(case):
-    loss, y, raw = state(case, spread=5.0)
-    gradient, hessian = loss.derivatives(y, raw)
-    assert loss.bounded_ratio == bool((np.abs(gradient) <= hessian * (1.0 + 1e-12)).all())
-
-
-@loss_cases
-def test_response(case):
-    loss, _, raw = state(case)
-    response = loss.link.inverse(raw)
-    if loss.task == "regression":
-        assert response.shape == raw.shape
-        assert (np.diff(loss.link.inverse(np.sort(raw, axis=0)), axis=0) >= 0.0).all(), "increases with the score"
-        return
-    assert response.shape == (N, max(2, raw.shape[1]))
-    np.testing.assert_allclose(response.sum(axis=1), 1.0, rtol=0, atol=1e-15)
-    predicted = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
-    np.testing.assert_array_equal(response.argmax(axis=1), predicted)
 
 
 @loss_cases
@@ -119,23 +74,6 @@ def test_a_constant_target_has_a_finite_baseline(case):
     loss, y, _ = state(case)
     for constant in (y.min(), y.max()):
         assert np.isfinite(loss.baseline(np.full_like(y, constant), np.ones(N))).all()
-
-
-@loss_cases
-def test_scores_may_be_whole_numbers(case):
-    loss, y, raw = state(case)
-    whole = np.rint(raw).astype(int)
-    for found, expected in zip(loss.derivatives(y, whole), loss.derivatives(y, whole.astype(float)), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
-@loss_cases
-def test_pickles_are_the_same_loss(case):
-    loss, y, raw = state(case)
-    twin = pickle.loads(pickle.dumps(loss))
-    assert type(twin) is type(loss)
-    assert repr(twin) == repr(loss)
-    np.testing.assert_array_equal(twin.value(y, raw), loss.value(y, raw))
 
 
 def test_log_loss_keeps_the_digits_of_small_gradients():

@@ -73,20 +73,6 @@ def test_laws(loss):
 
 
 @losses
-def test_derivatives_of_the_total(loss):
-    y, raw = rows(1)
-    gradient, hessian = loss.derivatives(y, raw)
-    step = 1e-6
-    for i in range(0, N, 7):
-        up, down = (raw + sign * step * (np.arange(N) == i)[:, None] for sign in (1, -1))
-        assert (loss.value(y, up) - loss.value(y, down)).sum() / (2 * step) == pytest.approx(
-            gradient[i, 0], abs=1e-8
-        )
-        slopes = loss.derivatives(y, up)[0] - loss.derivatives(y, down)[0]
-        assert slopes[i, 0] / (2 * step) == pytest.approx(hessian[i, 0], abs=1e-8)
-
-
-@losses
 @pytest.mark.parametrize("levels", [1, 3, 1000], ids=["all tied", "some tied", "none tied"])
 def test_rows_may_be_in_any_order(loss, levels):
     y, raw = rows(2)
