@@ -31,7 +31,6 @@ PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "r
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 2))
 Y = np.exp(X[:, 0]) + X[:, 1] ** 2
-every_loss = pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
 
 
 @pytest.mark.parametrize("base", [AbsoluteError, Gamma, Huber, Poisson, Quantile, SquaredError, Tweedie])
@@ -62,39 +61,23 @@ def test_a_derived_loss_of_two_classes_is_not_put_to_three():
         RFFBoostClassifier(Mine(), **PLAIN).fit(X, np.digitize(Y, [1.0, 2.0]))
 
 
-@every_loss
-def test_a_loss_around_another_is_that_one(loss: LossCase):
+FACTS = "task", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio", "positive", "scales"
+
+
+@pytest.mark.parametrize("wrapper", [LossWrapper, FromZero])
+@pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+def test_a_loss_around_another_is_that_one(loss: LossCase, wrapper):
     rng, n = np.random.default_rng(1), 40
-    y, weight = loss.targets(rng, n), rng.uniform(0.5, 2.0, n)
-    inner = loss.make()
-    around, wanted = LossWrapper(inner).prepared(y, weight), inner.prepared(y, weight)
+    y, weight, raw = loss.targets(rng, n), rng.uniform(0.5, 2.0, n), rng.standard_normal((n, loss.n_outputs))
+    around, wanted = (made.prepared(y, weight) for made in (wrapper(loss.make()), loss.make()))
     assert repr(around.loss) == repr(wanted)
-    raw = rng.standard_normal((n, loss.n_outputs))
-    for got, expected in zip(around.derivatives(y, raw), wanted.derivatives(y, raw), strict=True):
-        np.testing.assert_array_equal(got, expected)
-    np.testing.assert_array_equal(around.value(y, raw), wanted.value(y, raw))
-    np.testing.assert_array_equal(around.baseline(y, weight), wanted.baseline(y, weight))
-    np.testing.assert_array_equal(around.link.inverse(raw), wanted.link.inverse(raw))
-    facts = (
-        "task",
-        "fit_criterion",
-        "exact_gradient",
-        "exact_hessian",
-        "bounded_ratio",
-        "positive",
-        "scales",
-    )
-    assert [getattr(around, name) for name in facts] == [getattr(wanted, name) for name in facts]
     assert repr(clone(around)) == repr(around)
-
-
-@every_loss
-def test_a_loss_from_zero_differs_in_where_it_starts(loss: LossCase):
-    rng, n = np.random.default_rng(2), 40
-    y, weight = loss.targets(rng, n), np.ones(n)
-    prepared = FromZero(loss.make()).prepared(y, weight)
-    assert type(prepared) is FromZero
-    assert prepared.baseline(y, weight).tolist() == [0.0] * loss.n_outputs
+    for method in ("value", "derivatives"):
+        np.testing.assert_array_equal(getattr(around, method)(y, raw), getattr(wanted, method)(y, raw))
+    np.testing.assert_array_equal(around.link.inverse(raw), wanted.link.inverse(raw))
+    assert [getattr(around, name) for name in FACTS] == [getattr(wanted, name) for name in FACTS]
+    baseline = wanted.baseline(y, weight) * (wrapper is LossWrapper)
+    np.testing.assert_array_equal(around.baseline(y, weight), baseline)
 
 
 def test_what_a_loss_refuses_one_around_it_refuses():
