@@ -27,8 +27,13 @@ from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
 from .models import NO_MODEL, fitted
 from .objectives import attach, matrix_host, read_rows, read_targets, require_whole_groups
-from .prepared_losses import n_classes_of_scores, prepare_for_training, score_of_rows, weighted_in_units
-from .score_conversion import as_columns
+from .score_conversion import (
+    as_columns,
+    n_classes_of_scores,
+    prepare_for_training,
+    score_of_rows,
+    weighted_in_units,
+)
 
 
 class CosineObjective:

@@ -23,13 +23,13 @@ from ..preprocessing.targets import decode_labels, first_labels, squeeze
 from ..utils.typing import Array
 from .fit_targets import add_queries, check_target_array, host_class_factors
 from .host import HOSTS, Host, HostModel
-from .prepared_losses import prepare_for_training
 from .score_conversion import (
     ArrayMetric,
     ScoreConversion,
     host_link,
     metric_on_predictions,
     named_metric,
+    prepare_for_training,
     slope_of,
 )
 from .xgboost_host import loss_from_text

@@ -20,8 +20,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .host import HostModel, host_of
-from .prepared_losses import prepare_for_outputs
-from .score_conversion import ScoreConversion
+from .score_conversion import ScoreConversion, prepare_for_outputs
 
 NO_MODEL = "model must be a Booster or a scikit-learn estimator of XGBoost or LightGBM"
 """Error message for other objects than a model."""

@@ -17,13 +17,14 @@ from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .host import Host, host_of
-from .prepared_losses import (
+from .score_conversion import (
+    as_columns,
+    float_weights,
     prepare_for_scores,
     prepare_for_training,
     score_of_rows,
     weighted_in_units,
 )
-from .score_conversion import as_columns, float_weights
 
 NO_MATRIX = (
     "the objective and metric are for train(), which passes a matrix; for the scikit-learn interface use "

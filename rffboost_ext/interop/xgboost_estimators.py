@@ -21,8 +21,7 @@ from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
 from .links import XGBOOST, base_score_of, initial_score, is_representable, raw_of_base_score
 from .objectives import attach
-from .prepared_losses import first_newton_scores, has_score_for_each_class
-from .score_conversion import ArrayObjective, host_link
+from .score_conversion import ArrayObjective, first_newton_scores, has_score_for_each_class, host_link
 from .xgboost_host import HOST, LOSS, loss_from_text, loss_to_text, xgboost_booster
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"

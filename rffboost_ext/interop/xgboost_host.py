@@ -25,7 +25,7 @@ from ..utils.registry import qualified_name
 from ..utils.typing import Array
 from .host import Host, HostModel
 from .links import XGBOOST, base_score_of, initial_score
-from .prepared_losses import has_score_for_each_class
+from .score_conversion import has_score_for_each_class
 
 LOSS = "rffboost_loss"
 """The attribute of a booster that is the prepared loss that was minimised, as text."""

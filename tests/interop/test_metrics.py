@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
@@ -23,11 +24,6 @@ def test_a_loss_is_shown_by_its_own_name(host, case):
     assert list(history(host, case.loss, case.y)) == [LOSSES.name_of(case.loss)]
 
 
-@hosts
-def test_the_name_is_the_same_for_any_number_of_classes(host):
-    assert [list(history(host, "log_loss", y)) for y in (BINARY, CLASSES)] == 2 * [["log_loss"]]
-
-
 LINKED = {"probit": (Probit(), BINARY), "halved": (Halved(), CLASSES)}
 
 
@@ -46,6 +42,26 @@ def test_metrics_that_would_read_scores_by_another_link_are_refused(name, metric
         watched(loss, y, metric)
     assert f"got {metric!r}" in str(told.value)
     assert ("one of ['auc', 'aucpr']" in str(told.value)) == (name == "probit")
+
+
+MEAN = np.abs(X[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "far"),
+    [
+        (rxgb.XGBRegressor(loss="gamma", n_estimators=2, eval_metric="rmse"), MEAN, {"y": 1e-60 * MEAN}),
+        (
+            rxgb.XGBClassifier(n_estimators=2, eval_metric="logloss"),
+            BINARY,
+            {"y": BINARY, "sample_weight": np.where(BINARY, 1e-9, 1.0)},
+        ),
+    ],
+)
+def test_metrics_that_a_far_start_leaves_unread_are_refused(model, y, far):
+    with pytest.raises(ValueError, match="eval_metric must be unset, a function, or one of"):
+        model.fit(X, **far)
+    model.fit(X, y)
 
 
 def test_metrics_of_order_are_right_with_any_link_that_increases():

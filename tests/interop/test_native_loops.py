@@ -139,34 +139,12 @@ class NotFinite(SquaredError):
         return np.full_like(raw, np.nan), np.ones_like(raw)
 
 
-class InPlace(SquaredError):
-    """Changes the raw scores."""
-
-    def derivatives(self, y, raw):
-        raw -= y
-        return raw.copy(), np.ones_like(raw)
-
-
-class WrongValue(SquaredError):
-    """Returns values (n, 1)."""
-
-    def value(self, y, raw):
-        return (raw - y) ** 2
-
-
 class Choosy(SquaredError):
     """Accepts positive targets only."""
 
     def check_target(self, y):
         if (y <= 0.0).any():
             raise ValueError(f"loss {self!r}: y must be positive")
-
-
-class ByPosition(SquaredError):
-    """Holds an array of the rows."""
-
-    def value(self, y, raw):
-        return np.arange(len(y)) * super().value(y, raw)
 
 
 class WideBaseline(SquaredError):
@@ -179,10 +157,7 @@ class WideBaseline(SquaredError):
 LAWS = {
     WrongShape: "gradient must have shape",
     NotFinite: "gradient must be finite, got",
-    InPlace: "derivatives must not change raw",
-    WrongValue: r"value must have shape \(100,\)",
     Choosy: "y must be positive",
-    ByPosition: "value of a row must be the same wherever it stands",
     WideBaseline: "baseline must have an entry for each of 1 scores",
 }
 FITS = {
