@@ -1,4 +1,4 @@
-"""The code of the README and of the pages under docs/ runs, and the commands are those of CI."""
+"""The code of the README, of the pages under docs/ and of the examples runs, and the commands are those of CI."""
 
 from __future__ import annotations
 
@@ -115,3 +115,20 @@ def test_names_in_the_text_are_in_the_code(name, code_names):
     quoted = " ".join(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL)))
     words = re.findall(r"(?<![\w/])(?:[a-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)", quoted.replace("__", " "))
     assert not [word for word in words if word not in code_names]
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example(path, tmp_path):
+    # Output files, if any, land in a folder of their own.
+    assert run_script(path.read_text(), tmp_path).strip(), "an example shows something"
+
+
+def test_examples_are_numbered_and_short():
+    assert len(EXAMPLES) >= 2
+    for number, path in enumerate(EXAMPLES, start=1):
+        assert path.name.startswith(f"{number:02}_")
+        assert path.read_text().startswith('"""'), "an example begins by saying what it shows"
+        assert len(path.read_text().splitlines()) <= 100

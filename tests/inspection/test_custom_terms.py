@@ -121,13 +121,6 @@ def test_importances_are_shares_that_scikit_learn_selects_by(case):
         assert by_permutation.argmax() == found.argmax()
 
 
-def test_outputs_of_other_units_count_alike():
-    found = MODELS["outputs"]().feature_importances_
-    small = REGRESSION(learner=ExtremeLearning()).fit(X, np.column_stack([Y, X[:, 2]])).feature_importances_
-    np.testing.assert_allclose(found, small, atol=0.02)
-    assert found[2] > 0.3
-
-
 def test_other_terms_of_a_mixture_keep_their_rules(monkeypatch):
     model, seen = MODELS["mixture"](), []
     evaluate = term_module.shapley_by_evaluation

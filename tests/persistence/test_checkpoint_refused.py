@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import (
-    Checkpoint,
-    Mixture,
-    RFFBoostRegressor,
-    RFFNewton,
-    Shrunk,
-    Tree,
-    boost,
-    load_model,
-)
+from rffboost_ext import Checkpoint, Mixture, RFFBoostRegressor, RFFNewton, Shrunk, Tree, boost, load_model
 from rffboost_ext.boosting.steps import Unit
 from rffboost_ext.learners.fourier.sparse_supports import FeatureGains
 from rffboost_ext.persistence import document

@@ -11,13 +11,7 @@ import xgboost
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from rffboost_ext import (
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    Tree,
-    average,
-    load_model,
-)
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree, average, load_model
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped

@@ -12,19 +12,16 @@ X = 3.0 + 2.0 * RNG.standard_normal((150, 2))
 Y = np.cos(X[:, 0]) ** 2 + 0.1 * X[:, 1]
 
 
-class BestStump(Learner):
-    """The best of a few splits at quantiles of what learners see."""
+class Stump(Learner):
+    """The mean residuals on both sides of a quantile of a random column, of what learners see."""
 
     def fit(self, round):
-        found = []
-        for column, values in enumerate(round.design.X.T):
-            for threshold in np.quantile(values, [0.2, 0.4, 0.6, 0.8]):
-                left = values < threshold
-                means = [float(round.residual[side].mean()) if side.any() else 0.0 for side in (left, ~left)]
-                found.append(
-                    (left.sum() * means[0] ** 2 + (~left).sum() * means[1] ** 2, column, threshold, means)
-                )
-        _, column, threshold, means = max(found, key=lambda entry: entry[0])
+        column = round.rng.integers(round.design.n_features)
+        values, residual = round.design.X[:, column], round.residual[:, 0]
+        threshold = np.quantile(values, round.rng.uniform(0.1, 0.9))
+        means = [
+            [residual[side].mean()] if side.any() else [0.0] for side in (values < threshold, values >= threshold)
+        ]
         return Trees(
             roots=np.array([0]),
             left=np.array([1, -1, -1]),
@@ -32,7 +29,7 @@ class BestStump(Learner):
             feature=np.full(3, column),
             threshold=np.full(3, threshold),
             missing_left=np.zeros(3, dtype=bool),
-            value=np.array([[0.0], [means[0]], [means[1]]]),
+            value=np.array([[0.0], *means]),
         )
 
 
@@ -48,8 +45,9 @@ def table(gaps):
 @pytest.mark.parametrize("gaps", [True, False])
 def test_trees_by_hand_act_on_what_learners_see(standardize, gaps):
     data, y = table(gaps)
-    given = {"standardize": standardize, "categorical_features": [2], "n_estimators": 60, "learning_rate": 0.2}
-    model = RFFBoostRegressor(learner=BestStump(), step="newton", early_stopping=False, **given).fit(data, y)
+    given = {"standardize": standardize, "categorical_features": [2], "early_stopping": False, "random_state": 0}
+    model = RFFBoostRegressor("auto", Stump(), step="newton", n_estimators=150, learning_rate=0.5, **given)
+    model.fit(data, y)
     assert model.score(data, y) > 0.7
     *_, last = model.staged_predict(data)
     np.testing.assert_allclose(model.predict(data), last, atol=1e-12)

@@ -116,6 +116,7 @@ def test_an_ensemble_of_no_rounds_is_its_baseline(X):
     empty = random_ensemble(1).truncated(0)
     np.testing.assert_array_equal(empty.raw(X), np.tile(empty.baseline, (len(X), 1)))
     assert empty.outputs(X).shape == (len(X), 0)
+    assert repr(empty) == "<Ensemble of 0 rounds, 1 output>"
     assert len(empty.compact()) == 0
 
 
@@ -125,12 +126,7 @@ def test_only_the_first_rounds_can_be_taken(rounds):
         random_ensemble(1)[rounds]
 
 
-def test_other_outputs_cannot_be_added():
-    with pytest.raises(ValueError, match="1 and 2 outputs"):
-        random_ensemble(1) + Ensemble(np.zeros(2), (), np.empty((0, 2)))
-
-
-def test_only_numbers_scale_an_ensemble():
+def test_only_numbers_scale_an_ensemble_and_ensembles_are_added():
     for other in ("a", 2.0j, np.complex128(2.0j), random_ensemble(1)):
         with pytest.raises(TypeError):
             random_ensemble(1) * other
@@ -138,8 +134,10 @@ def test_only_numbers_scale_an_ensemble():
         with pytest.raises(TypeError):
             wrong(random_ensemble(1))
     for divisor in (0, 0.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match="divided by a finite number other than 0"):
+        with pytest.raises(ValueError, match="finite number other than 0"):
             random_ensemble(1) / divisor
+    with pytest.raises(ValueError, match="1 and 2 outputs"):
+        random_ensemble(1) + Ensemble(np.zeros(2), (), np.empty((0, 2)))
     with pytest.raises(ValueError, match="ensembles"):
         mean_ensemble([])
 
@@ -162,7 +160,3 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
     stages = list(fitted.staged(X))
     np.testing.assert_allclose(seen, stages[1:], rtol=0, atol=learner.drift)
     np.testing.assert_allclose(fitted.raw(X), stages[-1], rtol=0, atol=1e-12)
-
-
-def test_a_short_text_stands_for_an_ensemble():
-    assert repr(random_ensemble(2)) == f"<Ensemble of {ROUNDS} rounds, 1 output>"

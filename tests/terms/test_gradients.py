@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
+from rffboost_ext import Ensemble, RFFBoostClassifier, Trees
 from rffboost_ext.terms.cosines import CHUNK_ENTRIES
 
 from ..cases import PAIRS, make_data, make_estimator
@@ -116,13 +116,3 @@ def test_a_users_term_can_have_a_derivative():
     for term in (Known(slope), STANDARD.around(Known(slope))):
         ensemble = Ensemble(np.zeros(2), (term,), np.ones((1, 2)))
         np.testing.assert_allclose(ensemble.gradient(X), differences(ensemble.raw, X), rtol=1e-8)
-
-
-@pytest.mark.parametrize("wrong", [np.zeros((4, 2)), np.zeros(3)], ids=str)
-def test_the_shape_of_the_features_is_looked_at(wrong):
-    model = RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(
-        np.random.default_rng(0).random((20, 3)), range(20)
-    )
-    for gradient_of in (model.gradient, model.ensemble_.gradient):
-        with pytest.raises(ValueError, match=r"X |2D array"):
-            gradient_of(wrong)
