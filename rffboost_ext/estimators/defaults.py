@@ -19,7 +19,7 @@ from ..learners import RFF1, RFFIRLS, RFFK, Mixture, RFFNewton, SymmetricTree, T
 from ..learners.kernel_machines.base import KernelMachine
 from ..learners.mixture import MANY_FEATURES
 from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.features import MAX_SINGLED_OUT, numbers_of_levels
+from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT, numbers_of_levels
 from ..terms import ImputeAndEncode
 from ..utils.param_validation import is_auto
 

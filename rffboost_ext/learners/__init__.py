@@ -2,10 +2,8 @@
 
 from .fourier.first_order import RFF1, RFFK
 from .fourier.fit_criteria import FIT_CRITERIA, FitCriterion
-from .fourier.frequency_weights import WEIGHTINGS, Weighting
-from .fourier.landmarks import PLACEMENTS, Placement
+from .fourier.parts import PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum, Weighting
 from .fourier.second_order import RFFNewton
-from .fourier.spectra import SPECTRA, Spectrum
 from .kernel_machines.irls import RFFIRLS
 from .kernel_machines.ridge import RFFRidge
 from .mixture import Mixture

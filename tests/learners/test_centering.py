@@ -7,7 +7,7 @@ import pytest
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.learners.trees.centering import column_center
+from rffboost_ext.learners.trees.single_precision import column_center
 
 RNG = np.random.default_rng(0)
 T = RNG.permutation(1_000).astype(float)

@@ -7,8 +7,8 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext import Learner, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, boost
-from rffboost_ext.learners.trees import binning as matrices
 from rffboost_ext.learners.trees import incremental_forest as grown
+from rffboost_ext.learners.trees import learner as matrices
 from rffboost_ext.learners.trees import xgboost_c_api as native
 from rffboost_ext.terms import outputs_of_each
 

@@ -12,7 +12,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import Design, Mixture, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
+from rffboost_ext.learners.kernel_machines.kernel_selection import SCALES
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.kernel_ridge import best_ridge, local_search, ridge_loo_error, squared_distances
 

@@ -21,9 +21,8 @@ from rffboost_ext import (
 )
 from rffboost_ext.estimators.defaults import alternatives
 from rffboost_ext.learners.trees.symmetric import growth
-from rffboost_ext.learners.trees.symmetric.columns import ManyLevels
-from rffboost_ext.learners.trees.symmetric.features import category
-from rffboost_ext.learners.trees.symmetric.monotone import isotonic
+from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, category
+from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.terms import outputs_of_each
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
-from rffboost_ext.learners.trees.thresholds import MAX_RELATIVE_SHIFT, lower_thresholds, lowered_values
+from rffboost_ext.learners.trees.single_precision import MAX_RELATIVE_SHIFT, lower_thresholds, lowered_values
 from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 
 numbers = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...learners.fourier.spectra import GAMMA
+from ...learners.fourier.parts import GAMMA
 from ...utils.param_validation import Integer, OneOf, Real
 from ...utils.typing import Array
 from ...utils.warnings import warn_user

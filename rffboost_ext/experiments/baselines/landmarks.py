@@ -13,7 +13,7 @@ from ...core import Optimizer, Round
 from ...learners import RFFK, Placement, Spectrum
 from ...learners.fourier.fit_criteria import QuadraticCriterion
 from ...learners.fourier.objectives import EmpiricalRisk
-from ...learners.fourier.spectra import bandwidth
+from ...learners.fourier.parts import bandwidth
 from ...terms import Cosines
 from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real

@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...learners import WEIGHTINGS
-from ...learners.fourier.frequency_weights import PosteriorWeighting
+from ...learners.fourier.parts import PosteriorWeighting
 from ...terms import Cosines
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require
 from ...utils.typing import Array

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import Round
 from ...learners import SPECTRA, Spectrum
 from ...learners.design import Design
-from ...learners.fourier.spectra import GAMMA, bandwidth
+from ...learners.fourier.parts import GAMMA, bandwidth
 from ...terms import Cosines
 from ...utils.param_validation import POSITIVE, Integer
 from ...utils.typing import Array

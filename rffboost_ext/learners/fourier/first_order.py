@@ -14,10 +14,8 @@ from ...utils.typing import Array
 from ..optimizers import OPTIMIZERS, Bounded
 from ..registry import LEARNERS
 from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
-from .frequency_weights import WEIGHTINGS, Weighting
-from .landmarks import PLACEMENTS, Placement
 from .objectives import EmpiricalRisk, FrequencyObjective, empirical_risk
-from .spectra import GAMMA, SPECTRA, Spectrum, bandwidth
+from .parts import GAMMA, PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum, Weighting, bandwidth
 
 # A hundredth of a turn, as in the experiments of the papers.
 PHASE_SEARCH = Bounded(tol=0.01)

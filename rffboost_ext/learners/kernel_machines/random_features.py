@@ -12,7 +12,15 @@ from ...terms import Cosines
 from ...terms.projection import Projection
 from ...utils.typing import Array
 from ..fourier.second_order import MIN_HESSIAN_UNIT, cosine_term
-from .feature_scales import feature_columns
+
+
+def feature_columns(round: Round, rows: Array, projection: Projection | None = None) -> Array:
+    """Standardised features (d, m) of ascending `rows`, or their coordinates (r, m), in the passes' precision."""
+    design = round.design
+    if projection is None:
+        return design.tiles.gather(rows, np.arange(design.n_features))
+    coordinates = design.cache(projection.key, lambda: projection(design.X).T.astype(design.tiles.dtype))
+    return np.ascontiguousarray(coordinates[:, rows])
 
 
 def newton_target(round: Round) -> tuple[Array, float]:

@@ -13,8 +13,7 @@ from ...core import Term
 from ...terms import FeatureMap, Trees, outputs_of_each
 from ...terms.batch_evaluation import map_groups
 from ...utils.typing import Array
-from .centering import shift_thresholds
-from .thresholds import lower_thresholds
+from .single_precision import lower_thresholds, shift_thresholds
 
 if TYPE_CHECKING:
     from xgboost import Booster

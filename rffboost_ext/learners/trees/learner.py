@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,19 @@ from ...core import Learner, Round, Term
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
 from ...utils.typing import Array
 from ..registry import LEARNERS
-from .binning import bin_features, center_columns, require_single_precision
 from .column_sampling import sample_columns, seed_configuration
 from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs
-from .gradient_scaling import gradient_units
 from .incremental_forest import GrownTree, IncrementalForest
+from .single_precision import center_columns, gradient_units, require_single_precision
 from .xgboost_c_api import set_column_weights, train_iteration, training_scores
+
+if TYPE_CHECKING:
+    from xgboost import DMatrix
+
+    from ...utils.typing import DesignLike
+
+# Up to this number of rows a plain copy takes less time than quantised bins, and little memory.
+MAX_COPIED_ROWS = 3_000
 
 
 @LEARNERS.register("tree")
@@ -214,3 +221,31 @@ def weighted_derivatives(round: Round) -> tuple[Array, Array]:
     if (round.weight == 1.0).all():
         return round.gradient, round.hessian
     return round.gradient * round.weight[:, None], round.hessian * round.weight[:, None]
+
+
+def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
+    """The features of a fit, (n, d), as a matrix; with few rows boosters compute the same bins themselves."""
+    from xgboost import DMatrix, QuantileDMatrix
+
+    # Rows of weight 0 are left out of this round only.
+    positive = round.weight[round.weight > 0.0]
+    largest = np.finfo(np.float32).max
+    if positive.max() > largest:
+        raise ValueError(
+            f"tree: sample_weight must be at most {largest:.1e}, as in XGBoost, got {positive.max():g}"
+        )
+    weight = None if (positive == positive[0]).all() else round.weight
+    design = round.design
+    options = {"weight": weight, "feature_types": feature_types(design), "nthread": design.n_jobs}
+    if len(X) <= MAX_COPIED_ROWS:
+        return DMatrix(X, enable_categorical=True, **options)
+    return QuantileDMatrix(X, max_bin=max_bin, enable_categorical=True, **options)
+
+
+def feature_types(design: DesignLike) -> list[str] | None:
+    """XGBoost's types of columns, "c" for categories and "q" for numbers; None without categories."""
+    expansion = design.feature_map.expansion
+    if expansion is None or not len(expansion.categorical):
+        return None
+    coded = set(expansion.categorical.tolist())
+    return ["c" if column in coded else "q" for column in range(design.original.shape[1])]

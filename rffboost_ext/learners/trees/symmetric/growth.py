@@ -4,16 +4,120 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
+from ....core import Round
 from ....kernels import compiled
+from ....terms import SymmetricTrees
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
-from .derivatives import power_of_two
-from .features import BinnedFeatures
-from .structure import Structure
+from .columns import BinnedFeatures, Condition
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The splits of a tree, from the root on.
+
+    Parameters
+    ----------
+    fields : dict
+        The splits as fields of :class:`SymmetricTrees` with one tree.
+    leaf : ndarray of shape (n,), int32
+        The leaf of each row: bit l is 1 if it goes right at level l.
+    """
+
+    fields: dict[str, Any]
+    leaf: Array
+
+    @classmethod
+    def of_conditions(cls, features: Sequence[int], conditions: Sequence[Condition], leaf: Array) -> Structure:
+        """From the feature of each level and what goes right there."""
+        fields: dict[str, Any] = {
+            "feature": np.array([features], dtype=np.int32),
+            "threshold": np.array([[one.threshold for one in conditions]], dtype=np.float64),
+            "missing_right": np.array([[one.missing_right for one in conditions]], dtype=np.bool_),
+        }
+        sets = [one.levels for one in conditions if one.levels is not None]
+        if sets:
+            is_set = np.array([one.levels is not None for one in conditions])
+            member = np.zeros((len(sets), max(map(len, sets))), dtype=np.bool_)
+            for row, levels in zip(member, sets, strict=True):
+                row[: len(levels)] = levels
+            fields["subset"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)[None]
+            fields["members"] = np.packbits(member, axis=1, bitorder="little")
+        return cls(fields, leaf)
+
+    @classmethod
+    def of_tree(cls, tree: SymmetricTrees, X: Array) -> Structure:
+        """The splits of a tree, and the leaves of the rows X (n, d)."""
+        names = "feature", "threshold", "missing_right", "subset", "members"
+        fields = {name: getattr(tree, name) for name in names if getattr(tree, name) is not None}
+        return cls(fields, tree.leaves(X)[:, 0].astype(np.int32))
+
+    @property
+    def feature(self) -> Array:
+        """The feature of each level, (D,)."""
+        return np.asarray(self.fields["feature"][0])
+
+    @property
+    def threshold(self) -> Array:
+        """The split value of each level, (D,)."""
+        return np.asarray(self.fields["threshold"][0])
+
+    @property
+    def depth(self) -> int:
+        """The number of levels, D."""
+        return len(self.feature)
+
+
+def exact_derivatives(round: Round) -> tuple[Array, Array]:
+    """Weighted gradients and hessians, (n, C) each, rounded so that sums of them are exact."""
+    return tuple(exactly_summable(part, round.weight) for part in (round.gradient, round.hessian))  # type: ignore[return-value]
+
+
+def exactly_summable(values: Array, weight: Array) -> Array:
+    """Weighted values (n, s), rounded to multiples of a power of two for each column."""
+    out = np.empty(values.shape)
+    compiled("symmetric_trees").exact_products(values, weight, float(weight.sum()), out)
+    return out
+
+
+def power_of_two(number: float) -> float:
+    """The next power of two above a number."""
+    return math.ldexp(1.0, math.frexp(number)[1])
+
+
+def split_derivatives(gradient: Array, hessian: Array, n_projections: int, rng: np.random.Generator) -> Array:
+    """Gradients, of all outputs or of random projections of them, and the hessian: (n, s), from (n, C) each.
+
+    The hessian is the mean of those of all outputs. Each gradient is in units in which its output has this
+    hessian. A column of zeros makes s even.
+    """
+    n_rows, n_outputs = gradient.shape
+    if n_outputs == 1:
+        return np.hstack([gradient, hessian])
+    one = np.ones(n_rows)
+    curvature = one @ hessian
+    mean = curvature.mean()
+    relative = np.divide(mean, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
+    mixing = np.diag(np.sqrt(relative))
+    if n_outputs > n_projections:
+        mixing = mixing @ rng.standard_normal((n_outputs, n_projections)) / np.sqrt(n_projections)
+    mixing = np.pad(mixing, ((0, 0), (0, 1 - mixing.shape[1] % 2)))
+    mixed = np.column_stack([gradient @ mixing, hessian @ relative / n_outputs])
+    return exactly_summable(mixed, one)
+
+
+def sampled_columns(rng: np.random.Generator, n_columns: int, share: float) -> Array:
+    """A sample of the columns, ascending; at least one."""
+    if share == 1.0:
+        return np.arange(n_columns)
+    return np.sort(rng.permutation(n_columns)[: max(1, int(share * n_columns))])
+
 
 # Gains below this share of the largest that is possible are rounding errors.
 LEAST_GAIN = 1e-12

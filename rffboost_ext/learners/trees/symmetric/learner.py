@@ -14,10 +14,8 @@ from ....utils.typing import Array
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
 from ..constraints import SIGNS, require_signs
-from .columns import MAX_BINS
-from .derivatives import exact_derivatives, sampled_columns, split_derivatives
-from .features import BinnedFeatures
-from .growth import Histograms
+from .columns import MAX_BINS, BinnedFeatures
+from .growth import Histograms, Structure, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import (
     central_ranges,
     constant_leaves,
@@ -25,10 +23,9 @@ from .leaves import (
     leaf_sums,
     linear_leaves,
     linear_outputs,
+    monotone_leaves,
     standardised_levels,
 )
-from .monotone import monotone_leaves
-from .structure import Structure
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 CATEGORICAL_SUBSAMPLE = 0.5
