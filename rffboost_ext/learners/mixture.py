@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ GROUPED = (SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5),)
 
 
 @LEARNERS.register("mixture")
+@dataclass(eq=False, repr=False)
 class Mixture(Learner):
     r"""Fits one of two learners in each round, drawn by their recent gains.
 
@@ -60,6 +62,13 @@ class Mixture(Learner):
         Number of initial rounds that alternate.
     """
 
+    cosines: str | Learner = "rff_newton"
+    trees: str | Learner = "auto"
+    subsample: float = 0.9
+    memory: float = 0.8
+    least_share: float = 0.05
+    n_alternating: int = 10
+
     step = "unit"
     multi_output = True
     constraints = {
@@ -70,22 +79,6 @@ class Mixture(Learner):
     }
 
     roles = {"cosines": LEARNERS, "trees": LEARNERS}
-
-    def __init__(
-        self,
-        cosines: str | Learner = "rff_newton",
-        trees: str | Learner = "auto",
-        subsample: float = 0.9,
-        memory: float = 0.8,
-        least_share: float = 0.05,
-        n_alternating: int = 10,
-    ) -> None:
-        self.cosines = cosines
-        self.trees = trees
-        self.subsample = subsample
-        self.memory = memory
-        self.least_share = least_share
-        self.n_alternating = n_alternating
 
     def set_params(self, **params: Any) -> Mixture:
         """Set hyperparameters, including nested ones; those of trees replace "auto" by a :class:`Tree`."""

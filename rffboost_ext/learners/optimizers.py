@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ FINAL_ITERATIONS = 3
 
 
 @OPTIMIZERS.register("lbfgs")
+@dataclass(eq=False, repr=False)
 class LBFGS(Optimizer):
     """Limited-memory BFGS on ``fun(x) -> (value, gradient)``, without bounds.
 
@@ -37,15 +39,12 @@ class LBFGS(Optimizer):
         Number of stored corrections.
     """
 
-    constraints = {"max_iter": Integer(1), "tol": NON_NEGATIVE, "rel_tol": NON_NEGATIVE, "memory": Integer(1)}
+    max_iter: int = 10
+    tol: float = 1e-5
+    rel_tol: float = 2.220446049250313e-09
+    memory: int = 10
 
-    def __init__(
-        self, max_iter: int = 10, tol: float = 1e-5, rel_tol: float = 2.220446049250313e-09, memory: int = 10
-    ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.rel_tol = rel_tol
-        self.memory = memory
+    constraints = {"max_iter": Integer(1), "tol": NON_NEGATIVE, "rel_tol": NON_NEGATIVE, "memory": Integer(1)}
 
     def minimise(
         self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None
@@ -73,6 +72,7 @@ class LBFGS(Optimizer):
 
 
 @OPTIMIZERS.register("bounded")
+@dataclass(eq=False, repr=False)
 class Bounded(Optimizer):
     """Brent's bounded minimisation of ``fun(x) -> value`` over an interval; finds a local minimum.
 
@@ -82,10 +82,9 @@ class Bounded(Optimizer):
         Tolerance on x, relative to the length of the interval.
     """
 
-    constraints = {"tol": POSITIVE}
+    tol: float = 0.01
 
-    def __init__(self, tol: float = 0.01) -> None:
-        self.tol = tol
+    constraints = {"tol": POSITIVE}
 
     def minimise(self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None) -> float:
         if bounds is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ SEARCH_ROLES: dict[str, Registry[Any]] = {
 
 
 @LEARNERS.register("rff_k")
+@dataclass(eq=False, repr=False)
 class RFFK(Learner):
     r"""K random Fourier features around a landmark.
 
@@ -62,29 +64,18 @@ class RFFK(Learner):
         Optimizer of the landmark.
     """
 
+    n_components: int = 10
+    gamma: float | str = "scale"
+    placement: str | Placement = "learned"
+    weighting: str | Weighting = "posterior"
+    beta: float = 1.0
+    fit_criterion: str | FitCriterion = "auto"
+    spectrum: str | Spectrum = "gaussian"
+    optimizer: str | Optimizer = "lbfgs"
+
     bounded = True
     constraints = {"n_components": Integer(1), "gamma": GAMMA, "beta": NON_NEGATIVE}
     roles = SEARCH_ROLES | {"placement": PLACEMENTS, "weighting": WEIGHTINGS}
-
-    def __init__(
-        self,
-        n_components: int = 10,
-        gamma: float | str = "scale",
-        placement: str | Placement = "learned",
-        weighting: str | Weighting = "posterior",
-        beta: float = 1.0,
-        fit_criterion: str | FitCriterion = "auto",
-        spectrum: str | Spectrum = "gaussian",
-        optimizer: str | Optimizer = "lbfgs",
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.placement = placement
-        self.weighting = weighting
-        self.beta = beta
-        self.fit_criterion = fit_criterion
-        self.spectrum = spectrum
-        self.optimizer = optimizer
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The K cosines of this round."""
@@ -101,6 +92,7 @@ class RFFK(Learner):
 
 
 @LEARNERS.register("rff_1")
+@dataclass(eq=False, repr=False)
 class RFF1(Learner):
     r"""One cosine, ``h(x) = cos(<omega, x> - phase)``, whose phase and frequency are learned.
 
@@ -132,6 +124,14 @@ class RFF1(Learner):
         and an optimizer with :meth:`~rffboost_ext.Optimizer.minimise_in_stages`.
     """
 
+    gamma: float | str = "scale"
+    l2: float = 0.0
+    learn_frequency: bool = True
+    fit_criterion: str | FitCriterion = "auto"
+    spectrum: str | Spectrum = "gaussian"
+    optimizer: str | Optimizer = "lbfgs"
+    start_rows: int | str | None = "auto"
+
     bounded = True
     constraints = {
         "gamma": GAMMA,
@@ -140,24 +140,6 @@ class RFF1(Learner):
         "start_rows": Integer(1) | OneOf(("auto",)) | OPTIONAL,
     }
     roles = SEARCH_ROLES
-
-    def __init__(
-        self,
-        gamma: float | str = "scale",
-        l2: float = 0.0,
-        learn_frequency: bool = True,
-        fit_criterion: str | FitCriterion = "auto",
-        spectrum: str | Spectrum = "gaussian",
-        optimizer: str | Optimizer = "lbfgs",
-        start_rows: int | str | None = "auto",
-    ) -> None:
-        self.gamma = gamma
-        self.l2 = l2
-        self.learn_frequency = learn_frequency
-        self.fit_criterion = fit_criterion
-        self.spectrum = spectrum
-        self.optimizer = optimizer
-        self.start_rows = start_rows
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The cosine of this round."""

@@ -29,6 +29,7 @@ REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
 
 
 @LEARNERS.register("rff_newton")
+@dataclass(eq=False, repr=False)
 class RFFNewton(Learner):
     r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(<omega, x>) + b_c sin(<omega, x>)``.
 
@@ -76,6 +77,17 @@ class RFFNewton(Learner):
     One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``; several outputs yield two.
     """
 
+    n_candidates: int = 32
+    max_samples: int = 5_000
+    n_scored: int = 1_000
+    gamma: tuple[float, float] = (0.125, 8.0)
+    dense: float = 0.2
+    earned: float = 0.5
+    l2: float = 1.0
+    min_hessian: float = 0.0
+    optimizer: str | Optimizer = "auto"
+    relative_rate: float = 1.0
+
     step = "unit"
     multi_output = True
     constraints = {
@@ -90,30 +102,6 @@ class RFFNewton(Learner):
         "relative_rate": POSITIVE,
     }
     roles = {"optimizer": OPTIMIZERS}
-
-    def __init__(
-        self,
-        n_candidates: int = 32,
-        max_samples: int = 5_000,
-        n_scored: int = 1_000,
-        gamma: tuple[float, float] = (0.125, 8.0),
-        dense: float = 0.2,
-        earned: float = 0.5,
-        l2: float = 1.0,
-        min_hessian: float = 0.0,
-        optimizer: str | Optimizer = "auto",
-        relative_rate: float = 1.0,
-    ) -> None:
-        self.n_candidates = n_candidates
-        self.max_samples = max_samples
-        self.n_scored = n_scored
-        self.gamma = gamma
-        self.dense = dense
-        self.earned = earned
-        self.l2 = l2
-        self.min_hessian = min_hessian
-        self.optimizer = optimizer
-        self.relative_rate = relative_rate
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The frequency of this round as one cosine, or two if there are several outputs."""

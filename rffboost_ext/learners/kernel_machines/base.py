@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from ...core import Learner, Round
@@ -32,11 +33,23 @@ class Solved(NamedTuple):
     unit: float = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class KernelMachine(Learner):
     """K random Fourier features of one Gaussian kernel with jointly fitted amplitudes.
 
     The parameters and their defaults are those of :class:`RFFRidge`.
     """
+
+    n_components: int = 256
+    gamma: tuple[float, float] = (0.03, 3.0)
+    l2: tuple[float, float] = (0.001, 1.0)
+    n_values: int = 4
+    n_scored: int = 192
+    compare_scales: bool = True
+    max_samples: int = 3_000
+    n_directions: int = 4
+    per_degree: float | None = None
+    relative_rate: float = 1.0
 
     step = "unit"
     multi_output = True
@@ -52,30 +65,6 @@ class KernelMachine(Learner):
         "per_degree": POSITIVE | OPTIONAL,
         "relative_rate": POSITIVE,
     }
-
-    def __init__(
-        self,
-        n_components: int = 256,
-        gamma: tuple[float, float] = (0.03, 3.0),
-        l2: tuple[float, float] = (0.001, 1.0),
-        n_values: int = 4,
-        n_scored: int = 192,
-        compare_scales: bool = True,
-        max_samples: int = 3_000,
-        n_directions: int = 4,
-        per_degree: float | None = None,
-        relative_rate: float = 1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.l2 = l2
-        self.n_values = n_values
-        self.n_scored = n_scored
-        self.compare_scales = compare_scales
-        self.max_samples = max_samples
-        self.n_directions = n_directions
-        self.per_degree = per_degree
-        self.relative_rate = relative_rate
 
     @property
     def _cache_key(self) -> tuple[Hashable, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ PENALTY_DECAY = 0.5
 
 
 @LEARNERS.register("rff_irls")
+@dataclass(eq=False, repr=False)
 class RFFIRLS(KernelMachine):
     r"""K random Fourier features of one Gaussian kernel, fitted by iteratively reweighted least squares.
 
@@ -61,21 +63,8 @@ class RFFIRLS(KernelMachine):
        Graphical Statistics 2005.
     """
 
-    def __init__(
-        self,
-        n_components: int = 256,
-        gamma: tuple[float, float] = (0.03, 3.0),
-        l2: tuple[float, float] = (1e-6, 1.0),
-        n_values: int = 4,
-        n_scored: int = 192,
-        compare_scales: bool = True,
-        max_samples: int = 3_000,
-        n_directions: int = 4,
-        per_degree: float | None = None,
-        relative_rate: float = 10.0,
-    ) -> None:
-        kernel = n_components, gamma, l2, n_values, n_scored, compare_scales, max_samples
-        super().__init__(*kernel, n_directions, per_degree, relative_rate)
+    l2: tuple[float, float] = (1e-6, 1.0)
+    relative_rate: float = 10.0
 
     def _select_kernel(self, round: Round) -> tuple[Array, Projection | None, Array, Array, int]:
         """Frequencies, projection, the fields of :class:`CurvatureBounds`, and the index of this round."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ MAX_COPIED_ROWS = 3_000
 
 
 @LEARNERS.register("tree")
+@dataclass(eq=False, repr=False)
 class Tree(Learner):
     """One regression tree, grown by XGBoost from the gradient and hessian of the round.
 
@@ -76,6 +78,22 @@ class Tree(Learner):
     same columns.
     """
 
+    max_depth: int = 6
+    max_leaves: int = 0
+    min_child_weight: float = 1.0
+    min_split_loss: float = 0.0
+    reg_lambda: float = 1.0
+    reg_alpha: float = 0.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
+    max_bin: int = 256
+    grow_policy: str = "depthwise"
+    max_delta_step: float = 0.0
+    monotone_constraints: Sequence[int] | None = None
+    interaction_constraints: Sequence[Sequence[int]] | None = None
+
     step = "unit"
     multi_output = True
     constraints = {
@@ -95,40 +113,6 @@ class Tree(Learner):
         "monotone_constraints": SIGNS | OPTIONAL,
         "interaction_constraints": FEATURE_GROUPS | OPTIONAL,
     }
-
-    def __init__(
-        self,
-        max_depth: int = 6,
-        max_leaves: int = 0,
-        min_child_weight: float = 1.0,
-        min_split_loss: float = 0.0,
-        reg_lambda: float = 1.0,
-        reg_alpha: float = 0.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        max_bin: int = 256,
-        grow_policy: str = "depthwise",
-        max_delta_step: float = 0.0,
-        monotone_constraints: Sequence[int] | None = None,
-        interaction_constraints: Sequence[Sequence[int]] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_child_weight = min_child_weight
-        self.min_split_loss = min_split_loss
-        self.reg_lambda = reg_lambda
-        self.reg_alpha = reg_alpha
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.max_bin = max_bin
-        self.grow_policy = grow_policy
-        self.max_delta_step = max_delta_step
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
 
     @property
     def active_constraints(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +33,7 @@ CATEGORICAL_SUBSAMPLE = 0.5
 
 
 @LEARNERS.register("symmetric_tree")
+@dataclass(eq=False, repr=False)
 class SymmetricTree(Learner):
     r"""One symmetric (oblivious) regression tree: all nodes of a level have the same split.
 
@@ -102,6 +104,20 @@ class SymmetricTree(Learner):
     fast gradient boosted decision tree for multioutput problems, NeurIPS 2022.
     """
 
+    max_depth: int = 6
+    leaf: str = "auto"
+    min_child_weight: float = 1.0
+    reg_lambda: float = 1.0
+    linear_lambda: float = 1.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    colsample_bylevel: float = 1.0
+    max_bin: int = 254
+    random_strength: float = 0.0
+    cat_smooth: float = 10.0
+    n_projections: int = 5
+    monotone_constraints: Sequence[int] | None = None
+
     step = "unit"
     multi_output = True
     constraints = {
@@ -119,36 +135,6 @@ class SymmetricTree(Learner):
         "n_projections": Integer(1),
         "monotone_constraints": SIGNS | OPTIONAL,
     }
-
-    def __init__(
-        self,
-        max_depth: int = 6,
-        leaf: str = "auto",
-        min_child_weight: float = 1.0,
-        reg_lambda: float = 1.0,
-        linear_lambda: float = 1.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        max_bin: int = 254,
-        random_strength: float = 0.0,
-        cat_smooth: float = 10.0,
-        n_projections: int = 5,
-        monotone_constraints: Sequence[int] | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.leaf = leaf
-        self.min_child_weight = min_child_weight
-        self.reg_lambda = reg_lambda
-        self.linear_lambda = linear_lambda
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.colsample_bylevel = colsample_bylevel
-        self.max_bin = max_bin
-        self.random_strength = random_strength
-        self.cat_smooth = cat_smooth
-        self.n_projections = n_projections
-        self.monotone_constraints = monotone_constraints
 
     def validate(self) -> None:
         """Raise a ValueError also if leaves are linear and outputs are to be monotone."""
