@@ -53,12 +53,11 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     """Run a typer program; errors become one line on standard error, and the exit code is that of :func:`main`."""
     import typer
 
-    given = sys.argv[1:] if argv is None else list(argv)
     # The base class of UsageError, whose module differs between versions of typer.
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
     command = typer.main.get_command(app)
     try:
-        code = command.main(given, prog_name=program, standalone_mode=False)
+        code = command.main(argv, prog_name=program, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", program, code=130)
     except (ValueError, TypeError, OSError, ImportError) as error:

@@ -22,7 +22,6 @@ KEYS = ["dataset", "system", "split", "x", "config", *MEASURES]
 def folder(tmp_path, monkeypatch):
     (tmp_path / "toy.csv").write_text("a,b,target\n" + "".join(f"{i},{i % 3},{int(i > 14)}\n" for i in range(30)))
     (tmp_path / "three.csv").write_text("a,target\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
-    (tmp_path / "few.csv").write_text("a,target\n1,0\n2,1\n3,1\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -80,7 +79,6 @@ MISTAKES = {
     "compare wien": ["'wien'", "wine", "wdbc"],
     "compare absent.csv": ["absent.csv"],
     "compare three.csv": ["three", "'target'", "3"],
-    "compare few.csv": ["few"],
     "compare toy --data-dir absent": ["absent"],
     "compare toy.csv --target trget": ["'trget'", "target"],
     "compare wine wine": ["'wine'", "more than once"],

@@ -173,20 +173,6 @@ def test_a_set_that_cannot_be_had_is_named_and_skipped(tmp_path, capsys):
     assert "no data set is available" in capsys.readouterr().err
 
 
-def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
-    said, known = [], []
-
-    def refuse(*given):
-        known.append(list(said))
-        raise RuntimeError("slow")
-
-    monkeypatch.setattr(type(TARGETS["workshop2019-table2"]), "measure", refuse)
-    request = Request("workshop2019-table2", tmp_path, 1, ["wine"], ["MKBOOST", "BMKR"])
-    with pytest.raises(ValueError, match="nothing could be measured"):
-        reproduce(request, said.append)
-    assert [text.split(":")[1].strip() for text in known[0]] == ["MKBOOST", "BMKR"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

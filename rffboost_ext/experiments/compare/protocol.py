@@ -138,20 +138,6 @@ class Protocol:
         curve = [float(np.mean(labels == y)) for labels in stages]
         return np.array(curve + curve[-1:] * (self.rounds - len(curve)))
 
-    def check_size(self, dataset: NamedDataset) -> None:
-        """Raise a ValueError that names the data set if it cannot be split as required."""
-        try:
-            # The last split has the largest seed.
-            train, _ = self.split(dataset, self.splits)
-        except ValueError as error:
-            raise ValueError(f"data set {dataset.name!r} cannot be split: {error}") from error
-        least = int(np.bincount(dataset.y[train], minlength=2).min())
-        if least < (FOLDS if self.tune else 1):
-            raise ValueError(
-                f"data set {dataset.name!r} is too small: its smaller class has {least} rows in the training part"
-                + (f", a {FOLDS}-fold search needs {FOLDS}" if self.tune else "")
-            )
-
 
 def compare(
     datasets: Sequence[NamedDataset],
@@ -189,8 +175,8 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If a system is unknown or lacks a package, a name is given twice, a parameter is out of range, or a
-        data set is too small for the protocol, before any work is done; or if a fit fails.
+        If a system is unknown, a name is given twice or a parameter is out of range, before any work is done; or
+        if a fit fails, for example because a data set is too small or a package is not installed.
     """
     study = comparison(datasets, systems, protocol or Protocol(), curves, jobs)
 
@@ -218,12 +204,9 @@ def comparison(
         if not given:
             raise ValueError(f"compare: at least one {kind} is needed, got none")
         check_choices(kind, given, choices)
-    found = {name: create_system(name) for name in systems}
-    for dataset in datasets:
-        protocol.check_size(dataset)
     return Study(
         data={dataset.name: partial(itself, dataset) for dataset in datasets},
-        systems=found,
+        systems={name: SYSTEMS.create(name) for name in systems},
         splits=protocol.parts,
         measures=partial(protocol.measure, curves),
         columns=MEASURES,
@@ -253,18 +236,6 @@ def measured(
     known: dict[Any, Record] = {}
     study.run(known, jobs, started, require_success)
     return [known[key] for task in study.order(study, known) for key in task.keys]
-
-
-def create_system(name: str) -> System:
-    """The system of that name; a ValueError if it lacks a package."""
-    system = SYSTEMS.create(name)
-    missing = system.missing()
-    if missing:
-        raise ValueError(
-            f"system {name!r} needs {' and '.join(missing)}, which is not installed: "
-            f"pip install 'rffboost-ext[peers]'"
-        )
-    return system
 
 
 def check_arrays(dataset: NamedDataset) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,8 +34,6 @@ class System(Spec, ABC):
     """Its description in the caption of a table: loop, loss and other differences."""
     size: ClassVar[str] = ""
     """Hyperparameters in the caption of a comparison without tuning."""
-    packages: ClassVar[Sequence[str]] = ()
-    """Optional packages that must be installed."""
 
     @abstractmethod
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
@@ -52,10 +49,6 @@ class System(Spec, ABC):
     def staged(self, model: Any, X: Array) -> Iterator[Array]:
         """Labels that a fitted `model` predicts after 1, 2, ... rounds."""
         yield from model.staged_predict(X)
-
-    def missing(self) -> list[str]:
-        """The required packages that are not installed."""
-        return [package for package in self.packages if find_spec(package) is None]
 
 
 SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abstract]
@@ -246,7 +239,6 @@ class LightGBM(TreeSystem):
 
     note = "LightGBM with its own logistic loss"
     size = f"depth {DEPTH}, {2**DEPTH} leaves"
-    packages = ("lightgbm",)
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
         from lightgbm import LGBMClassifier

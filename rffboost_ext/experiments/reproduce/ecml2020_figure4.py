@@ -39,7 +39,6 @@ class EcmlFigure4(Target):
     )
     full = Scope((DATA,), EcmlTable2.systems, 1, SIZES)
     sample = Scope((DATA,), EcmlTable2.systems, 1, full.points[:12], 100, time_limit=1.0)
-    slow = EcmlTable2.slow
     serial = True
     downloads = False
 

@@ -44,7 +44,6 @@ class EcmlTable2(TableTarget):
     systems = ("BMKR", "GFC", "PBRFF", "GBRFF1", "LGBM", "GBRFF2")
     full = Scope(SETS, systems, 20, (100,))
     sample = Scope(("wine", "wdbc"), systems, 1, (20,))
-    slow = {name: published.slow for name, published in ECML_2020.items() if published.slow}
     paper, splitter = "ecml2020", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
     reasons = {("german", "GBRFF2"): GERMAN}

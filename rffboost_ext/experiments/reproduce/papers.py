@@ -30,13 +30,12 @@ class Published:
 
     ``build(size)`` is a classifier, not fitted; `size` is the number of rounds, landmarks or frequencies.
     ``grid(d)`` are the hyperparameters that were searched for data of d features, for ``GridSearchCV``. `kind` is
-    the search. `slow` says why an inherently slow system is slow.
+    the search.
     """
 
     build: Callable[[float], Any]
     grid: Callable[[int], Grid]
     kind: type[SystemPath] = StagedPath
-    slow: str = ""
 
     def path(
         self, largest: float | None = None, fixed: Mapping[str, float] | None = None, **parameters: Any
@@ -115,19 +114,9 @@ def width_2019(n_features: int) -> float:
 
 
 FIXED: dict[str, Any] = {"random_state": SYSTEM_SEED, "standardize": False}
-BMKR_IS_SLOW = (
-    "eleven support vector regressions on all rows in every round: half a minute per split of 800 rows, and more "
-    "than in proportion with more of them"
-)
-MKBOOST_IS_SLOW = (
-    "seventeen support vector machines on all rows in every round: minutes per split of 200 rows, and more than "
-    "in proportion with more of them"
-)
 
 ECML_2020 = {
-    "BMKR": Published(
-        lambda size: bmkr(int(size), **FIXED), constant(learner__C=POWERS_OF_TEN), slow=BMKR_IS_SLOW
-    ),
+    "BMKR": Published(lambda size: bmkr(int(size), **FIXED), constant(learner__C=POWERS_OF_TEN)),
     "GFC": Published(lambda size: gfc(int(size), **FIXED), constant(C=POWERS_OF_TEN), MappedPath),
     "PBRFF": Published(
         lambda size: pbrff(int(size), **FIXED),
@@ -148,13 +137,10 @@ WORKSHOP_2019 = {
         lightgbm,
         lambda d: [{"max_depth": [k], "num_leaves": [2**k], "learning_rate": RATES} for k in DEPTHS[:5]],
     ),
-    "MKBOOST": Published(
-        lambda size: mkboost(int(size), **FIXED), constant(learner__C=WORKSHOP_C), slow=MKBOOST_IS_SLOW
-    ),
+    "MKBOOST": Published(lambda size: mkboost(int(size), **FIXED), constant(learner__C=WORKSHOP_C)),
     "BMKR": Published(
         lambda size: bmkr(int(size), **FIXED),
         constant(learner__C=WORKSHOP_C, learning_rate=RATES),
-        slow=BMKR_IS_SLOW,
     ),
     "PBRFF": Published(
         lambda size: pbrff(int(size), 100, **FIXED),

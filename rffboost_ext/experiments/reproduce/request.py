@@ -126,9 +126,6 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
         say(f"skipped: {name}: {why}")
     if not scope.datasets:
         raise ValueError("no data set is available: pass their folder with --data-dir")
-    for name in scope.systems:
-        if name in target.slow and not request.quick:
-            say(f"slow: {name}: {target.slow[name]}. Use --systems to leave it out.")
     jobs = 1 if target.serial else request.jobs
     records, failures = target.study(scope).resume(request.records(), jobs, shared_records(request, target))
     return write_page(request, target, records.values(), skipped, failures), failures

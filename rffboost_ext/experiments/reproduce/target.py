@@ -59,8 +59,6 @@ class Target(ABC):
     full: ClassVar[Scope]
     sample: ClassVar[Scope]
     """The scope of a quick run."""
-    slow: ClassVar[Mapping[str, str]] = {}
-    """The slow systems and the reasons."""
     serial: ClassVar[bool] = False
     """Whether it measures times, so that it needs the machine for itself."""
     borrows: ClassVar[tuple[str, ...]] = ()

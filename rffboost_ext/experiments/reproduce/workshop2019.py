@@ -48,7 +48,6 @@ class WorkshopTable2(TableTarget):
     sample = Scope(("wine",), systems, 1, (20,))
     paper, splitter = "workshop2019", SPLITTER
     subject = "Table 2: distance from the published mean accuracy"
-    slow = {name: published.slow for name, published in WORKSHOP_2019.items() if published.slow}
     borrows, borrowed = ("workshop2019-figure2",), ("PBRFF", "GBRFF")
 
     def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
