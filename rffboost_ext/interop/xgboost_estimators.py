@@ -19,10 +19,20 @@ from ..metrics.registry import find_metric
 from ..preprocessing.base_margin import check_base_margin
 from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
-from .links import XGBOOST, base_score_of, initial_score, is_representable, raw_of_base_score
+from .links import XGBOOST
 from .objectives import attach
 from .score_conversion import ArrayObjective, first_newton_scores, has_score_for_each_class, host_link
-from .xgboost_host import HOST, LOSS, loss_from_text, loss_to_text, xgboost_booster
+from .xgboost_host import (
+    HOST,
+    LOSS,
+    base_score_of,
+    initial_score,
+    is_representable,
+    loss_from_text,
+    loss_to_text,
+    raw_of_base_score,
+    xgboost_booster,
+)
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
 GIVEN, BASE_MARGIN = "rffboost_loss_given", "rffboost_base_margin"

@@ -11,8 +11,8 @@ from sklearn.metrics import log_loss
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, RFFBoostClassifier
-from rffboost_ext.interop import links as xgboost_start
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop import xgboost_host as xgboost_start
 from rffboost_ext.learners.trees.xgboost_model import column_categories, model_categories, parse_model
 
 from .interop_cases import BINARY, SIGNAL, Probit, X
