@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper
 
 from rffboost_ext.exporting import (
     Array,
@@ -51,15 +52,12 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     require_arrays(X=X)
     X = read_table(X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
-    if metadata.categories and columns is not None and metadata.feature_names:
+    is_matrix = list(inputs) == ["X"]
+    if columns and metadata.feature_names and (is_matrix or metadata.categories):
         require_names(columns, metadata)
-    if metadata.categories and list(inputs) != ["X"]:
-        return category_columns(X, inputs, metadata)
-    if list(inputs) != ["X"]:
-        return table_columns(X, columns, inputs, metadata)
-    if columns and metadata.feature_names:
-        require_names(columns, metadata)
-    return {"X": matrix(X, inputs["X"], metadata.n_features)}
+    if is_matrix:
+        return {"X": matrix(X, inputs["X"], metadata.n_features)}
+    return separate_columns(X, columns, inputs, metadata)
 
 
 def offset_input(base_margin: Any, n_samples: int, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
@@ -70,8 +68,6 @@ def offset_input(base_margin: Any, n_samples: int, inputs: dict[str, int], metad
     TypeError, ValueError
         If it is missing, superfluous, or of another shape or type.
     """
-    from onnx import helper
-
     require_base_margin(metadata.estimator, base_margin, metadata.n_offsets > 0)
     if base_margin is None:
         return {}
@@ -108,8 +104,6 @@ def require_no_new_missing_after_steps(found: Array, metadata: Metadata) -> None
 
 def matrix(X: Any, kind: int, n_features: int) -> Array:
     """X as a row-major matrix of an element type, its shape checked."""
-    from onnx import helper
-
     given = as_numbers(X, in_fit=False)
     try:
         array = numeric(given, helper.tensor_dtype_to_np_dtype(kind))
@@ -151,22 +145,6 @@ def require_names(columns: list[str], metadata: Metadata) -> None:
         raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
 
 
-def category_columns(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
-    """Each column of a table or an array as a separate input, (n, 1), in order."""
-    from onnx import TensorProto
-
-    if len(np.shape(X)) != 2 or np.shape(X)[1] != len(inputs):
-        raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
-    made = {}
-    for column, (name, kind) in enumerate(inputs.items()):
-        values = column_values(X, column)
-        if kind == TensorProto.STRING:
-            require_text(values, name)
-            values = text_values(values, metadata.categories[column])
-        made[name] = column_input(values, name, kind)
-    return made
-
-
 def text_values(values: Array, categories: Sequence[Any] | None) -> Array:
     """A column of text, (n,), with missing and unknown values replaced by two texts that are no categories."""
     known, gap, other = set(categories or ()), unused_text(categories, MISSING), unused_text(categories, UNSEEN)
@@ -191,22 +169,41 @@ def require_text(values: Array, name: str) -> None:
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 
 
-def table_columns(
+def separate_columns(
     X: Any, columns: list[str] | None, inputs: dict[str, int], metadata: Metadata
 ) -> dict[str, Array]:
-    """Each column of a table as a separate input, (n, 1); inputs may have other names than the columns."""
-    known = metadata.feature_names
-    wanted = list(known) if len(known) == len(inputs) else list(inputs)
+    """Each column of a table or an array as a separate input, (n, 1).
+
+    They are found by position if the ensemble itself encodes categories, else by name. Inputs may have other names
+    than the columns.
+    """
+    known, gaps, made = metadata.feature_names, metadata.missing_text or {}, {}
+    names = list(known) if len(known) == len(inputs) else list(inputs)
+    places = positions(X, names) if metadata.categories else positions_by_name(X, columns, names)
+    for column, (name, kind) in enumerate(inputs.items()):
+        values = column_values(X, places[column])
+        if metadata.categories and kind == TensorProto.STRING:
+            require_text(values, names[column])
+            values = text_values(values, metadata.categories[column])
+        made[name] = column_input(values, names[column], kind, gaps.get(name))
+    return made
+
+
+def positions(X: Any, names: list[str]) -> Sequence[int]:
+    """The positions of all columns of X; a ValueError unless there are as many as `names`."""
+    if len(np.shape(X)) != 2 or np.shape(X)[1] != len(names):
+        raise ValueError(f"X must have the {len(names)} columns {names}, got shape {np.shape(X)}")
+    return range(len(names))
+
+
+def positions_by_name(X: Any, columns: list[str] | None, names: list[str]) -> Sequence[int]:
+    """The positions of `names` among the columns of a table."""
     if columns is None:
-        raise TypeError(f"X must be a table with the columns {wanted}, got {type(X).__name__}")
-    missing = [name for name in wanted if name not in columns]
+        raise TypeError(f"X must be a table with the columns {names}, got {type(X).__name__}")
+    missing = [name for name in names if name not in columns]
     if missing:
-        raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
-    entries, gaps = zip(inputs.items(), wanted, strict=True), metadata.missing_text or {}
-    return {
-        name: column_input(column_values(X, columns.index(own)), own, kind, gaps.get(name))
-        for (name, kind), own in entries
-    }
+        raise ValueError(f"X must have the columns {names}, got {columns} without {missing}")
+    return [columns.index(name) for name in names]
 
 
 def column_input(column: Any, name: str, kind: int, gap: str | None = None) -> Array:
@@ -219,8 +216,6 @@ def column_input(column: Any, name: str, kind: int, gap: str | None = None) -> A
     ValueError
         If integers or booleans are expected and the column has other or missing values.
     """
-    from onnx import TensorProto, helper
-
     given = np.asarray(column)
     if kind == TensorProto.STRING:
         require_text(given, name)

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
@@ -98,8 +98,6 @@ class OnnxPredictor:
     @property
     def text_columns(self) -> list[str]:
         """The columns of text, by their names in fit, else by those of the inputs."""
-        from onnx import TensorProto
-
         known = self.metadata.feature_names
         names = known if len(known) == len(self._inputs) else tuple(self._inputs)
         return [n for n, kind in zip(names, self._inputs.values(), strict=True) if kind == TensorProto.STRING]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +12,17 @@ from rffboost_ext import Trees
 from rffboost_ext.exporting import Array
 
 from .graph import FLOAT32, FLOAT64
+from .scaling import Scaling
 
-Operands = Sequence[tuple[np.ufunc, Array]]
-"""Operations of scalers, each with its operands."""
 BITS: dict[np.dtype[Any], np.dtype[Any]] = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
 """The integers with as many bits: those of positive numbers are in the order of their values."""
 
 
-def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]) -> Trees:
+def with_thresholds_before(trees: Trees, scaling: Scaling, dtype: np.dtype[Any]) -> Trees:
     """Trees, with thresholds in `dtype`, that send each row where the given trees send the scaled row."""
     inner = np.flatnonzero(trees.left >= 0)
     feature, old, kind = trees.feature[inner], trees.threshold[inner], trees.threshold.dtype
-    operands = [(operation, values[feature]) for operation, values in scaling]
+    operands = tuple((operation, values[feature]) for operation, values in scaling)
     threshold = np.zeros(len(trees.left), dtype=dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         if dtype == kind == FLOAT32:
@@ -33,7 +32,7 @@ def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]
     return replace(trees, threshold=threshold)
 
 
-def float32_before(feature: Array, threshold: Array, operands: Operands) -> Array:
+def float32_before(feature: Array, threshold: Array, operands: Scaling) -> Array:
     """The float32 numbers before scaling that correspond to thresholds of XGBoost after it.
 
     Each is the smallest float32 whose scaled value reaches the threshold. scikit-learn scales in the type of X.
@@ -55,7 +54,7 @@ def float32_before(feature: Array, threshold: Array, operands: Operands) -> Arra
 
 
 def reached(
-    scale: Callable[..., Array], feature: Array, threshold: Array, operands: Operands
+    scale: Callable[..., Array], feature: Array, threshold: Array, operands: Scaling
 ) -> tuple[Array, Array]:
     """The smallest float32 scaled to each threshold or beyond, and where all of a feature are scaled to it.
 
@@ -70,7 +69,7 @@ def reached(
     return smallest, all_hit[feature]
 
 
-def rescaled(operands: Operands, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
+def rescaled(operands: Scaling, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
     """The numbers x, scaled in float64 and rounded to the type of the thresholds."""
     x = x.astype(np.float64)
     for operation, values in operands:
@@ -78,14 +77,14 @@ def rescaled(operands: Operands, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Ar
     return x.astype(dtype)
 
 
-def in_float32(operands: Operands, x: Array) -> Array:
+def in_float32(operands: Scaling, x: Array) -> Array:
     """The numbers x of float32, scaled in float32."""
     for operation, values in operands:
         x = operation(x, values.astype(np.float32))
     return x
 
 
-def in_float32_by_float64(operands: Operands, x: Array) -> Array:
+def in_float32_by_float64(operands: Scaling, x: Array) -> Array:
     """The numbers x of float32, scaled in place by operands of float64."""
     for operation, values in operands:
         x = operation(x.astype(np.float64), values).astype(np.float32)

@@ -211,7 +211,8 @@ def compare(
     eps = EPS[outer_dtype(metadata.dtype)]
     response = source.response(raw)
     allowed = response_tolerance(source, raw, score, eps)
-    wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
+    main = "variable" if source.classes is None else "probabilities"
+    wanted = {"score": (raw, score), main: (response, allowed)}
     for extra in source.extras:
         limit = response_tolerance(replace(source, response=extra.response), raw, score, eps)
         wanted[extra.name] = extra.response(raw), limit
@@ -220,18 +221,14 @@ def compare(
         for name, (values, limit) in wanted.items()
         if name in outputs
     ]
-    found += unmatched_outputs({*outputs} - {metadata.steps}, due_outputs(source, raw, response))
+    due = {*wanted} if source.classes is None else {*wanted, "label"}
+    if source.classes is None and np.array_equal(raw, response, equal_nan=True):
+        # The score is the response itself of an identity link.
+        due.remove("score")
+    found += unmatched_outputs({*outputs} - {metadata.steps}, due)
     if source.classes is not None:
         found.append(Comparison("label", wrong_labels(source, outputs["label"], response, allowed), 0.0))
     return tuple(found)
-
-
-def due_outputs(source: ExportSource, raw: Array, response: Array) -> set[str]:
-    """The outputs of a file of an estimator: the score is the response itself of an identity link."""
-    extras = {extra.name for extra in source.extras}
-    if source.classes is not None:
-        return {"label", "probabilities", "score"} | extras
-    return extras | ({"variable"} if np.array_equal(raw, response, equal_nan=True) else {"variable", "score"})
 
 
 def unmatched_outputs(given: set[str], due: set[str]) -> list[Comparison]:
