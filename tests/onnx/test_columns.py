@@ -13,11 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
-from rffboost_ext import (
-    Ensemble,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-)
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
 from ..cases import LOSS_NAMED, make_estimator

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_export import (
-    Graph,
-    convert_link,
-    to_onnx,
-    verify_onnx,
-)
+from onnx_export import Graph, convert_link, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
 from onnx_export.runtimes import runner
 from rffboost_ext import Link, Term

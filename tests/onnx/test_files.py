@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -79,6 +80,7 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
         (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
         (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
         (RFFBoostClassifier, TypeError, "Pass an instance"),
+        (TransformedTargetRegressor(RFFBoostClassifier()), TypeError, "Export its regressor_"),
         (LogisticRegression(), TypeError, r"register_skl2onnx\(\)"),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],

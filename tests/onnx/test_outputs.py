@@ -14,12 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-from onnx_export import (
-    OnnxPredictor,
-    Report,
-    to_onnx,
-    verify_onnx,
-)
+from onnx_export import OnnxPredictor, Report, to_onnx, verify_onnx
 from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import IdentityLink
 
