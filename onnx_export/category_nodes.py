@@ -11,10 +11,10 @@ from onnx import ValueInfoProto
 
 from rffboost_ext.exporting import Array, CategoryEncoding
 
-from .element_types import numpy_type
 from .graph import BOOL, FLOAT32, ML, Graph
 from .inputs import unused_text
 from .model import input_names, value_info
+from .protos import numpy_type
 
 AS_TEXT = "a table of text instead, such as by astype(str)"
 

@@ -16,10 +16,10 @@ from rffboost_ext.exporting import Array
 from .comparison import EPS, distances
 from .conversion import rounding_error
 from .derived_links import MeanLink
-from .embedding import all_nodes
 from .graph import ConversionError, Graph
 from .model import assemble, value_info
 from .preprocessing_steps import columns_of_fit
+from .protos import all_nodes
 from .runtimes import runner
 from .source import ExportSource
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onnx import (
     GraphProto,
@@ -17,6 +17,8 @@ from onnx import (
 )
 from onnx.checker import ValidationError
 from onnx.shape_inference import infer_shapes
+
+from .protos import all_nodes, subgraphs
 
 ADVICE = "convert it with target_opset=graph.opsets"
 
@@ -111,22 +113,6 @@ def make_distinct(model: ModelProto, prefix: str, inputs: Mapping[str, str]) -> 
     """Rename a model's inputs as given, and put a prefix before all other names."""
     rename_values(model.graph, lambda name: inputs.get(name, f"{prefix}.{name}"))
     rename_functions(model, prefix.replace(".", "_") + "_")
-
-
-def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """Nodes and those of the graphs that are their attributes, such as bodies of loops."""
-    for node in nodes:
-        yield node
-        for graph in subgraphs(node):
-            yield from all_nodes(graph.node)
-
-
-def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs that are attributes of a node."""
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
 
 
 def rename_values(graph: GraphProto, new_name: Callable[[str], str]) -> None:

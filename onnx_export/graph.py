@@ -14,8 +14,8 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, 
 from rffboost_ext import Link, Term
 from rffboost_ext.exporting import Array
 
-from .element_types import numpy_type, output_types, tensor
-from .embedding import all_nodes, chosen_output, closed_model, free_inputs, make_distinct
+from .embedding import chosen_output, closed_model, free_inputs, make_distinct
+from .protos import all_nodes, numpy_type, output_types, tensor
 
 ML = "ai.onnx.ml"
 ML_OPSET = 3

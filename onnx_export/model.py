@@ -18,8 +18,8 @@ from onnx.external_data_helper import load_external_data_for_model, uses_externa
 
 from rffboost_ext.exporting import check_path, require_regular, write_atomically
 
-from .element_types import element_type
 from .graph import Graph
+from .protos import element_type, subgraphs
 
 IR_VERSION = 8
 PRODUCER = "rffboost-ext"
@@ -127,8 +127,8 @@ def tensors_of(graph: GraphProto) -> Iterator[TensorProto]:
     for node in graph.node:
         for attribute in node.attribute:
             yield from (attribute.t, *attribute.tensors)
-            for inner in (attribute.g, *attribute.graphs):
-                yield from tensors_of(inner)
+        for inner in subgraphs(node):
+            yield from tensors_of(inner)
 
 
 def load_external_data(model: ModelProto, name: str, folder: Path | None) -> None:

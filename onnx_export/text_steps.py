@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 
 from rffboost_ext.exporting import Array, is_missing
 
-from .element_types import numpy_type
 from .graph import ML, ML_OPSET
+from .protos import numpy_type
 from .runtimes import runner
 from .sparse_steps import dense, parts
 

@@ -12,9 +12,9 @@ from rffboost_ext.exporting import Array
 
 from .category_sets import without_category_sets
 from .conversion import convert_term, rounding_error, rows_of
-from .element_types import tensor
 from .graph import FLOAT32, FLOAT64, ML, Graph
 from .output_projection import OutputProjection, project_outputs
+from .protos import tensor
 from .scaling import Scaling, behind_scaling, with_lower_thresholds
 from .thresholds import with_thresholds_before
 from .tree_lookups import add_tree_lookups

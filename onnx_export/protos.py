@@ -1,14 +1,14 @@
-"""Types of values in NumPy and in ONNX, and ONNX's own rules for those of outputs."""
+"""ONNX's records of types, arrays and nodes: types of values, tensors, and the nodes of nested graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import starmap
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from onnx.shape_inference import infer_node_outputs
 
 from rffboost_ext.exporting import Array
@@ -70,3 +70,19 @@ def tensor(array: Array, name: str) -> TensorProto:
         text = [str(value).encode() for value in array.ravel()]
         return TensorProto(name=name, data_type=TensorProto.STRING, dims=array.shape, string_data=text)
     return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)
+
+
+def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """Nodes and those of the graphs that are their attributes, such as bodies of loops."""
+    for node in nodes:
+        yield node
+        for graph in subgraphs(node):
+            yield from all_nodes(graph.node)
+
+
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs that are attributes of a node."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
