@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
 from rffboost_ext.losses.distributions.counts import zero_inflated_poisson
 from rffboost_ext.metrics import crps, nll
-from rffboost_ext.metrics.ranked_probability import CLOSED_FORMS, crps_by_quadrature, crps_by_sums, crps_of_rows
+from rffboost_ext.metrics.distributions import CLOSED_FORMS, crps_by_quadrature, crps_by_sums, crps_of_rows
 
 N = 30
 RNG = np.random.default_rng(0)
