@@ -21,7 +21,7 @@ from rffboost_ext import (
     Round,
 )
 from rffboost_ext.boosting.early_stopping import validation_split
-from rffboost_ext.learners.kernel_machines.regularization_path import CurvatureBounds
+from rffboost_ext.learners.kernel_machines.irls import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.metrics import METRICS, NamedMetric
 from rffboost_ext.preprocessing import log_transform

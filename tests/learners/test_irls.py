@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_machines.regularization_path import (
+from rffboost_ext.learners.kernel_machines.irls import (
     MIN_RELATIVE_CURVATURE,
     CurvatureBounds,
     RegularizationPath,
