@@ -18,9 +18,8 @@ from .callbacks import Callback, ModelLabel
 from .early_stopping.stacking import mean_curve, stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
 from .evaluation import Evaluation
-from .fit_state import FitRecorder
 from .plan import Interrupted, Member, Model, Plan, Result, Start
-from .training import Trainer
+from .training import FitRecorder, Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25

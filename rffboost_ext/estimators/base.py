@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
-from ..boosting.fit_state import FitRecorder
 from ..boosting.plan import Interrupted, Parts, Plan, Result, Start, key_of
 from ..boosting.run import run
-from ..boosting.training import Trainer
+from ..boosting.training import FitRecorder, Trainer
 from ..contracts.preparation import count_scores
 from ..core import Loss
 from ..core.spec import full_repr
@@ -32,6 +31,7 @@ from ..preprocessing.base_margin import encode_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
+from ..terms import FeatureMap
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -252,8 +252,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
                 learner_state=start.learner_state,
                 recorder=recorder,
                 evaluation=evaluation,
-                expansion=self.encoder_.expansion,
-                clipping=clip_features(self, parts, rows, seed),
+                feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, rows, seed)),
             )
             result = run(plan, trainer, rows, start, split_seed, callbacks)
         self.loss_, self._start = parts.loss, start.without_state()

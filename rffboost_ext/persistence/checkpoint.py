@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from ..boosting.callbacks import Progress
-from ..boosting.fit_state import FitRecorder, FitState
+from ..boosting.training import FitRecorder, FitState
 from ..core import Spec
 from ..core.spec import full_repr
 from ..data.dataset import Dataset

@@ -58,9 +58,12 @@ def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rng = np.random.default_rng(1)
     rows = Dataset(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
     member = Member(Pooled(), STEPS.create("unit"), pool_size=60)
-    parts = LOSSES.create("log_loss"), member, True, 7, 1, "float32"
-    one, other = (Trainer(*parts) for _ in range(2))
-    chances = rows.sampling_probabilities(one.loss, np.zeros(1), 60)
-    np.testing.assert_array_equal(one._sample(rows, chances, 3).X, other._sample(rows, chances, 3).X)
-    first, second = (set(map(tuple, one._sample(rows, chances, k).X)) for k in range(2))
-    assert len(first & second) < 40
+    trainer = Trainer(LOSSES.create("log_loss"), member, True, 7, 1, "float32")
+    drawn: list[list[set[tuple[float, ...]]]] = [[], []]
+    for seen in drawn:
+        trainer.fit(
+            rows, 101, [lambda progress, seen=seen: seen.append({*map(tuple, progress.round.design.original)})]
+        )
+    assert drawn[0] == drawn[1]
+    assert drawn[0][0] == drawn[0][49] != drawn[0][50]
+    assert len(drawn[0][0] & drawn[0][50]) < 40
