@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - names for exporters
 """What exporters of fitted models need beside the estimators, losses and terms, as :mod:`onnx_export` does.
 
 Tables and categories as the estimators read them, models of XGBoost and LightGBM as ensembles, files, and checks
@@ -12,8 +13,8 @@ from .interop.links import XGBOOST, HingeLink, OneVsRestLink, RankingLink, Signe
 from .interop.models import read_model
 from .interop.score_conversion import as_columns
 from .persistence.container import MAGIC
-from .preprocessing.base_margin import check_base_margin, require_base_margin
 from .preprocessing.category_encoding import CategoryEncoding, category_lists, sorted_codes
+from .preprocessing.row_arguments import check_base_margin, require_base_margin
 from .preprocessing.tables import (
     as_numbers,
     categorical_columns,
@@ -31,44 +32,3 @@ from .utils.files import check_path, require_regular, write_atomically
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, require
 from .utils.typing import Array
-
-__all__ = [
-    "MAGIC",
-    "THREADS",
-    "XGBOOST",
-    "Array",
-    "BaseRFFBoost",
-    "CategoryEncoding",
-    "HingeLink",
-    "Integer",
-    "OneOf",
-    "OneVsRestLink",
-    "RankingLink",
-    "SignedSquareLink",
-    "SoftplusLink",
-    "as_columns",
-    "as_numbers",
-    "categorical_columns",
-    "category_lists",
-    "check_base_margin",
-    "check_outputs",
-    "check_path",
-    "column_names",
-    "column_values",
-    "count_threads",
-    "is_missing",
-    "is_table",
-    "native_table",
-    "read_csv",
-    "read_model",
-    "read_table",
-    "replace_missing",
-    "require",
-    "require_arrays",
-    "require_base_margin",
-    "require_regular",
-    "sorted_codes",
-    "squeeze",
-    "with_underscores",
-    "write_atomically",
-]

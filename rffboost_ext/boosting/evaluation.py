@@ -16,8 +16,8 @@ from ..core import Loss
 from ..data.dataset import Dataset, are_rows_of, check_sample_weight
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
-from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.tables import native_table, read_table, require_arrays, target_array
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble

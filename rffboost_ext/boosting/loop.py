@@ -22,7 +22,7 @@ from ..contracts.preparation import (
 from ..contracts.terms import check_terms_of_fit
 from ..core import Learner, Loss, Observations, Round, Step, Term
 from ..learners.design import Design
-from ..preprocessing.base_margin import check_base_margin
+from ..preprocessing.row_arguments import check_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..utils.typing import Array, DesignLike
+from ..utils.typing import Array
 from .loss import Loss, Observations
 from .spec import Spec
 from .term import Term
@@ -48,7 +48,7 @@ class Round:
         What is added to the scores before the loss gets them; None without an offset.
     """
 
-    design: DesignLike
+    design: Any
     loss: Loss
     y: Array
     raw: Array

@@ -27,9 +27,8 @@ from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.base_margin import encode_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.groups import encode_groups
+from ..preprocessing.row_arguments import encode_base_margin, encode_groups, require_base_margin
 from ..preprocessing.targets import TargetEncoder
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_paramet
 from .._signals import atomic_fit
 from ..data.dataset import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.groups import encode_groups
+from ..preprocessing.row_arguments import encode_groups
 from ..preprocessing.tables import (
     column_values,
     is_table,

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.plan import Start
 from ..core import Learner, Loss
 from ..inspection.importance import DeferredImportances
-from ..preprocessing.base_margin import check_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.row_arguments import check_base_margin, require_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
@@ -245,7 +245,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         >>> explanation = model.shap_explanation(X[:20], X[:50])
         >>> ax = shap.plots.beeswarm(explanation, show=False)
         """
-        from ..inspection.shap_explanation import explanation_of
+        from ..inspection.shapley import explanation_of
 
         values, baseline = self._explain(X, background)
         return explanation_of(values, baseline, X, self.encoder_, getattr(self, "classes_", None))

@@ -16,7 +16,7 @@ from ..data.columns import column_array
 from ..data.dataset import Dataset
 from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
-from ..preprocessing.groups import label_codes
+from ..preprocessing.row_arguments import label_codes
 from ..preprocessing.tables import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array

@@ -12,7 +12,7 @@ from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.plan import Parts
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
-from ..preprocessing.base_margin import encode_base_margin
+from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost

@@ -13,7 +13,7 @@ from ..boosting.plan import Parts
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
-from ..preprocessing.base_margin import encode_base_margin
+from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
 from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array

@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, check_array
 from ..core import Loss
 from ..estimators.ranker import require_weights_of_rows
 from ..losses.registry import LOSSES
-from ..preprocessing.groups import label_codes
+from ..preprocessing.row_arguments import label_codes
 from ..preprocessing.tables import number_array, target_array
 from ..preprocessing.targets import encode_targets
 from ..utils.param_validation import POSITIVE, Integer, require

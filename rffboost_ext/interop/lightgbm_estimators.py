@@ -13,7 +13,7 @@ from ..core import Loss, Observations
 from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
-from ..preprocessing.base_margin import check_base_margin
+from ..preprocessing.row_arguments import check_base_margin
 from ..preprocessing.tables import label_array, target_array
 from ..preprocessing.targets import decision_values, encode_labels, first_labels
 from ..utils.typing import Array

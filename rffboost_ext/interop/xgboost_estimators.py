@@ -16,7 +16,7 @@ from ..learners.trees.xgboost_model import parse_model
 from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..metrics.registry import find_metric
-from ..preprocessing.base_margin import check_base_margin
+from ..preprocessing.row_arguments import check_base_margin
 from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
 from .links import XGBOOST

@@ -19,7 +19,10 @@ from ..core import Spec
 from ..core.spec import full_repr
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
+from ..utils.files import resolve_target, temporary_files
 from ..utils.param_validation import Integer, require
+from .container import naming_file, read_value, write_value
+from .values import Packer
 
 KIND = "checkpoint"
 # The memory address in the default ``repr`` of an object.
@@ -122,22 +125,15 @@ class CheckpointRecorder(FitRecorder):
 
     def _find(self) -> None:
         """Load the contents of the file, if it is there and belongs to this fit."""
-        from ..utils.files import resolve_target, temporary_files
-
         if resolve_target(self.path).exists():
             self._read()
         for file in temporary_files(self.path):
             file.unlink(missing_ok=True)
 
     def _read(self) -> None:
-        from . import document
-
-        found = document.read_value(self.path, KIND)
-        with document.naming_file(self.path):
-            require_contents(found)
-        differing = sorted(
-            name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
-        )
+        found = read_value(self.path, KIND)
+        names = self.fit.keys() | found["fit"]
+        differing = sorted(name for name in names if self.fit.get(name) != found["fit"].get(name))
         if not differing:
             self.models, self._seeds, self._finished = found["models"], found["seeds"], found["finished"]
         elif not found["finished"]:
@@ -153,11 +149,9 @@ class CheckpointRecorder(FitRecorder):
 
     def resume(self, state: FitState) -> None:
         """Restore the next model, if it is in the file."""
-        from . import document
-
         self._begun += 1
         if self._begun <= len(self.models):
-            with document.naming_file(self.path):
+            with naming_file(self.path):
                 state.restore(self.models[self._begun - 1])
 
     def inspect(self, progress: Progress) -> None:
@@ -166,8 +160,6 @@ class CheckpointRecorder(FitRecorder):
         Not before it: the file of a fit that is done must survive one that is refused.
         """
         if not self._tried:
-            from .values import Packer
-
             Packer().pack(progress.term.materialized(), "the term of the first round")
             if not self.models:
                 self._write()
@@ -185,22 +177,8 @@ class CheckpointRecorder(FitRecorder):
             self._write()
 
     def _write(self) -> None:
-        from . import document
-
         held = {"fit": self.fit, "seeds": self._seeds, "models": self.models, "finished": self._finished}
-        document.write_value(self.path, KIND, held, "the checkpoint")
-
-
-def require_contents(found: Any) -> None:
-    """Raise a ValueError unless a value has the form that :meth:`CheckpointRecorder._write` writes."""
-    types = {"fit": dict, "seeds": tuple, "models": list, "finished": bool}
-    if not isinstance(found, dict) or any(not isinstance(found.get(name), kind) for name, kind in types.items()):
-        raise ValueError(f"holds no checkpoint: it must have {', '.join(types)}")
-    texts, seeds = [text for pair in found["fit"].items() for text in pair], found["seeds"]
-    if any(not isinstance(text, str) for text in texts) or [type(seed) for seed in seeds] != [int, int]:
-        raise ValueError("holds a checkpoint without the names and seeds of its fit")
-    if any(seed < 0 for seed in seeds):
-        raise ValueError(f"holds a checkpoint with negative seeds, {seeds}")
+        write_value(self.path, KIND, held, "the checkpoint")
 
 
 def recorder_for(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> FitRecorder:

@@ -21,23 +21,65 @@ import hashlib
 import json
 import math
 import os
-import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..utils.files import check_path, require_regular, write_atomically
 from ..utils.typing import Array
+from .values import DTYPE, Packer, Unpacker, order_of
 
 MAGIC = b"\x93RFFB\r\n\x1a"
 VERSION = 1
 PREFIX = struct.Struct("<8sQQ")
-BLOCK = 1 << 20
 DIGEST = hashlib.sha256().digest_size
+# Verbs with which messages about a file start.
+VERBS = ("is ", "was ", "has ", "holds ", "refers ")
 
-# Dtypes whose raw bytes are safe to read: numbers, fixed-width text and dates.
-DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
+
+def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
+    """Write `value`, which messages call `name`, to a file of a kind, atomically."""
+    packer = Packer()
+    contents = packer.pack(value, name)
+    write_atomically(path, encode(kind, contents, packer.arrays))
+
+
+def read_value(path: str | os.PathLike[str], kind: str) -> Any:
+    """Read the value in a file of a kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `path` is no path, or the file is invalid; the message names it.
+    OSError
+        If the file cannot be read.
+    """
+    path = check_path(path)
+    require_regular(path)
+    with open(path, "rb") as file, naming_file(path):
+        contents, arrays = decode(kind, read_intact(file))
+        return Unpacker(arrays).unpack(contents)
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """A context in which any error about the contents of a file becomes a ValueError that names it."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path!r} {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """The message of an error about a file, without its name."""
+    if type(error) is ValueError and str(error).startswith(VERBS):
+        return str(error)
+    return f"has invalid contents: {type(error).__name__}: {error}"
 
 
 def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
@@ -68,24 +110,14 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
 
 
 def read_intact(file: BinaryIO) -> bytes:
-    """The bytes of a file; a ValueError, in constant memory, unless its beginning and its checksum are right."""
+    """The bytes of a file; a ValueError unless its beginning and its checksum are right."""
     if file.read(len(MAGIC)) != MAGIC:
         raise ValueError("was not written by rffboost_ext, or its beginning is damaged")
-    size = file.seek(0, os.SEEK_END)
-    if size < PREFIX.size + DIGEST or digest_of_contents(file, size - DIGEST) != file.read(DIGEST):
+    file.seek(0)
+    data = file.read()
+    if len(data) < PREFIX.size + DIGEST or hashlib.sha256(memoryview(data)[:-DIGEST]).digest() != data[-DIGEST:]:
         raise ValueError("is damaged or incomplete: its checksum is not that of its contents")
-    file.seek(0)
-    return file.read(size)
-
-
-def digest_of_contents(file: BinaryIO, size: int) -> bytes:
-    """The checksum of the first `size` bytes of a file, which is left at their end."""
-    digest = hashlib.sha256()
-    file.seek(0)
-    while size > 0 and (block := file.read(min(size, BLOCK))):
-        digest.update(block)
-        size -= len(block)
-    return digest.digest()
+    return data
 
 
 def split_sections(data: bytes) -> tuple[bytes, memoryview]:
@@ -124,8 +156,3 @@ def _read(dtype: str, shape: Sequence[int], order: str, raw: memoryview, start: 
 
 def _is_shape(shape: object) -> bool:
     return isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
-
-
-def order_of(array: Array) -> str:
-    """ "F" for arrays that are contiguous in this order only; the rounding of matrix products depends on it."""
-    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..terms.ensemble import Ensemble
 from ..utils.warnings import warn_user
-from . import document
+from .container import naming_file, read_value, write_value
 
 KIND = "model"
 E = TypeVar("E", bound="ModelFileMixin")
@@ -107,7 +107,7 @@ def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -
     if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
-    document.write_value(path, KIND, model, type(model).__name__)
+    write_value(path, KIND, model, type(model).__name__)
 
 
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
@@ -139,9 +139,9 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     A file is data: no class is imported for it and no code from it is run. Registered classes are called with the
     values in the file, as if you had written the call yourself.
     """
-    model = document.read_value(path, KIND)
+    model = read_value(path, KIND)
     if isinstance(model, Ensemble):
-        with document.naming_file(os.fspath(path)):
+        with naming_file(os.fspath(path)):
             model.check(None)
     if isinstance(model, ModelFileMixin) and is_unfitted(model):
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")

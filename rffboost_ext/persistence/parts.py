@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..boosting.steps import Decay, Shrunk
-from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
@@ -16,41 +15,6 @@ from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..terms.projection import Projection
 from .values import storable
-
-
-def part_builder(cls: type[Spec]) -> Callable[[dict[str, Any]], Spec]:
-    """The function from hyperparameters to a validated part, as a registry creates it."""
-
-    def build(params: dict[str, Any]) -> Spec:
-        part = cls(**params)
-        part.validate()
-        return part
-
-    return build
-
-
-def term_builder(cls: type[Term]) -> Callable[[dict[str, Any]], Term]:
-    """The function from fields to a term with consistent arrays."""
-
-    def build(state: dict[str, Any]) -> Term:
-        term = cls(**state)
-        term.check(None, None)
-        return term
-
-    return build
-
-
-def build_category_encoding(state: dict[str, Any]) -> CategoryEncoding:
-    """The categories of columns."""
-    categories = state["categories"]
-    known = [entry for entry in categories if entry is not None] if isinstance(categories, tuple) else [None]
-    if not all(isinstance(entry, np.ndarray) and entry.ndim == 1 for entry in known):
-        raise ValueError(f"categories must be a tuple of arrays, got {categories!r}")
-    values = [one for entry in known for one in np.asarray(entry).tolist()]
-    odd = [one for one in values if not isinstance(one, str | bytes | int | float)]
-    if odd:
-        raise ValueError(f"categories must be text or numbers, got {odd[0]!r}")
-    return CategoryEncoding(categories)
 
 
 def random_state_to_dict(generator: np.random.RandomState) -> Mapping[str, Any]:
@@ -77,14 +41,11 @@ def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
     return instance
 
 
-for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay):
-    storable(_part.__name__, build=part_builder(_part))(_part)
-for _term in KINDS:
-    storable(_term.__name__, build=term_builder(_term))(_term)
-for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, Ensemble):
+for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay, *KINDS):
+    storable(_part.__name__)(_part)
+for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, CategoryEncoding, Ensemble):
     # Checked by what they belong to, which knows the number of columns.
     storable(_held.__name__)(_held)
 storable("Projection", build=lambda state: Projection.of(**state))(Projection)
-storable("CategoryEncoding", build=build_category_encoding)(CategoryEncoding)
 storable("RandomState", random_state_to_dict, build_random_state)(np.random.RandomState)
 storable("FeatureGains", lambda gains: {"gains": gains.gains}, build_feature_gains)(FeatureGains)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +32,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..boosting.steps import STEPS
-from ..core import Spec
+from ..core import Spec, Term
 from ..learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..learners.optimizers import OPTIMIZERS
 from ..learners.registry import LEARNERS
@@ -41,6 +42,9 @@ from ..utils.registry import Registry, qualified_name
 from ..utils.typing import Array
 
 C = TypeVar("C", bound=type)
+
+# Dtypes whose raw bytes are safe to read: numbers, fixed-width text and dates.
+DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS
 REGISTRIES: dict[str, Registry[Any]] = {table.kind: table for table in TABLES}
@@ -89,8 +93,8 @@ def storable(
         From an instance to a mapping of names to numbers, texts, arrays, lists, tuples, mappings or other storable
         instances. By default the fields of a dataclass, or the hyperparameters of a part.
     build : callable, optional
-        From this mapping to an instance; by default the class is called with it. It should raise a ValueError for
-        an invalid state.
+        From this mapping to an instance; by default the class is called with it, and parts and terms are checked.
+        It should raise a ValueError for an invalid state.
 
     Raises
     ------
@@ -129,9 +133,7 @@ def storable(
         taken = STORAGE_RULES.get(name)
         if taken is not None and qualified_name(taken.cls) != qualified_name(cls):
             raise ValueError(f"storable: name {name!r} belongs to {qualified_name(taken.cls)}; choose another")
-        STORAGE_RULES[name] = StorageRule(
-            name, cls, state or _default_state(cls), build or (lambda given: cls(**given))
-        )
+        STORAGE_RULES[name] = StorageRule(name, cls, state or _default_state(cls), build or partial(_built, cls))
         return cls
 
     return register
@@ -146,6 +148,15 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
     raise TypeError(
         f"storable: {qualified_name(cls)} is neither a dataclass nor a part, so state and build must be given"
     )
+
+
+def _built(cls: type, state: dict[str, Any]) -> Any:
+    instance = cls(**state)
+    if isinstance(instance, Spec):
+        instance.validate()
+    if isinstance(instance, Term):
+        instance.check(None, None)
+    return instance
 
 
 def rule_of(cls: type, where: str) -> StorageRule:
@@ -187,6 +198,11 @@ def registered_part(table: Registry[Any], name: str) -> StorageRule:
 def stored_params(part: Spec) -> dict[str, Any]:
     """The hyperparameters of a part."""
     return dict(part.get_params(deep=False))
+
+
+def order_of(array: Array) -> str:
+    """ "F" for arrays that are contiguous in this order only; the rounding of matrix products depends on it."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 
 class Packer:
@@ -235,8 +251,6 @@ class Packer:
         return {"array": self._stored(value, where)}
 
     def _stored(self, array: Array, where: str) -> int:
-        from .container import DTYPE, order_of
-
         if type(array) is np.memmap:
             array = np.asarray(array)
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import is_missing
+from ..terms.category_sets import Recoding
 from ..terms.ensemble import Ensemble
-from ..terms.recoding import Recoding
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from ..utils.warnings import warn_user

@@ -56,7 +56,11 @@ def fit_feature_expansion(
         Whether missing values are allowed in columns that have none in training.
     """
     if not (coded or missing.any()):
-        return mean_imputation(weighted_means(X, weight)) if imputes_new else None
+        if not imputes_new:
+            return None
+        return ImputeAndEncode(
+            X.shape[1], np.arange(X.shape[1]), weighted_means(X, weight), NO_COLUMNS, NO_COLUMNS, ()
+        )
     is_number = np.ones(X.shape[1], dtype=bool)
     is_number[coded] = False
     numbers = np.flatnonzero(is_number)
@@ -66,11 +70,6 @@ def fit_feature_expansion(
     codes = np.array(coded, dtype=np.int64)
     regressions = imputation_regressions(X[:, numbers], weight, fill)
     return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, regressions)
-
-
-def mean_imputation(means: Array) -> ImputeAndEncode:
-    """The imputation of each column by its mean (d,)."""
-    return ImputeAndEncode(len(means), np.arange(len(means)), means, NO_COLUMNS, NO_COLUMNS, ())
 
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:

@@ -38,6 +38,11 @@ INSTEAD = {
     "catboost.Pool": "the array or table that it was made of",
 }
 
+SPARSE_ADVICE = (
+    "{name}.toarray(), or a few columns of sklearn.decomposition.TruncatedSVD; XGBoost and LightGBM take a sparse "
+    "matrix as it is"
+)
+
 
 def read_table(X: Any, argument: str = "X") -> Any:
     """A table as narwhals reads it, collected if it is lazy; an array as it is.
@@ -214,7 +219,7 @@ def replacement(values: Any) -> str | None:
     names = [f"{cls.__module__.partition('.')[0].lstrip('_')}.{cls.__name__}" for cls in type(values).__mro__]
     known = next((INSTEAD[name] for name in names if name in INSTEAD), None)
     if issparse(values):
-        return sparse_replacement(values.shape)
+        return SPARSE_ADVICE
     if known is not None:
         return known
     if isinstance(values, str | bytes | os.PathLike):
@@ -228,17 +233,6 @@ def replacement(values: Any) -> str | None:
         return "{name}.sparse.to_dense()"
     known_as_array = any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
     return None if known_as_array else "numpy.asarray of its values"
-
-
-def sparse_replacement(shape: tuple[int, ...]) -> str:
-    """What to pass instead of a sparse matrix."""
-    if np.prod(shape, dtype=np.float64) <= max(shape):
-        return "{name}.toarray().ravel() instead of a sparse vector"
-    megabytes = np.prod(shape, dtype=np.float64) * 8 / 1e6
-    return (
-        f"{{name}}.toarray(), which takes {megabytes:,.1f} MB, or a few columns of "
-        f"sklearn.decomposition.TruncatedSVD; XGBoost and LightGBM take a sparse matrix as it is"
-    )
 
 
 def target_array(y: Any, name: str = "y") -> Array:

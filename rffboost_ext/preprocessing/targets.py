@@ -16,24 +16,16 @@ from ..utils.typing import Array
 from .class_weight import class_factors
 from .tables import label_array, number_array
 
-# Integer labels within a range of this length are counted rather than sorted.
-MAX_COUNTED_RANGE = 1024
 # Sums of squares of larger numbers overflow; squares of numbers below the inverse underflow.
 MAX_MAGNITUDE = 1e150
 
 
 def encode_labels(y: Array) -> tuple[Array, Array]:
     """The sorted classes, (K,), and the class index of each label, (n,)."""
-    if y.dtype.kind in "iu" and y.ndim == 1:
-        low, high = int(y.min()), int(y.max())
-        if high - low < MAX_COUNTED_RANGE and high <= np.iinfo(np.int64).max:
-            # Differences may be too large for the type of the labels.
-            place = y.astype(np.int64) - low
-            occurs = np.bincount(place) > 0
-            return (np.flatnonzero(occurs) + low).astype(y.dtype), (np.cumsum(occurs) - 1)[place]
     if y.dtype == object:
         require_text(y.ravel().tolist())
-    check_classification_targets(y)
+    if y.dtype.kind not in "iu" or y.ndim != 1:
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
 

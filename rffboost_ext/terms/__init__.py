@@ -1,12 +1,12 @@
 """Terms: the fitted functions that an ensemble sums."""
 
 from .batch_evaluation import outputs_of_each
+from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .cosines import Cosines
 from .expansion import ImputeAndEncode
 from .linear_trees import LinearTrees
 from .mapped import FeatureMap, Mapped
-from .recoding import Recoding
 from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 

@@ -1,19 +1,39 @@
-"""Sets of categories that splits of trees test: a row of bits for each set."""
+"""Codes of categories that change, and the sets of categories that splits of trees test."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..utils.typing import Array
-from .recoding import Recoding
 from .stored_fields import require_field, require_range
 
 
+@dataclass(frozen=True)
+class Recoding:
+    """New codes for the categories of some columns.
+
+    Parameters
+    ----------
+    codes : dict of int to ndarray of int
+        By column, the new code of each old code.
+    sizes : dict of int to int
+        By column, the number of new codes, including those of additional categories.
+    """
+
+    codes: Mapping[int, Array]
+    sizes: Mapping[int, int]
+
+    def unknown(self, column: int) -> Array:
+        """The new codes of additional categories, ascending."""
+        return np.setdiff1d(np.arange(self.sizes[column]), self.codes[column])
+
+
 def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> None:
-    """Raise a ValueError unless splits of some shape have sets of categories, or none has."""
+    """Raise a ValueError unless splits of some shape have sets of categories, as rows of bits, or none has."""
     if (subset is None) != (members is None):
         raise ValueError("trees must have both subset and members, or neither")
     if subset is None:

@@ -97,15 +97,11 @@ class ClipAndLog(PickledByFields):
         slopes[:, self.log_columns[0]] /= 1.0 + self._scaled_distance(clipped)
         return slopes
 
-    def translate(self, shift: Array | float) -> ClipAndLog:
-        """The same for features plus `shift` (d,)."""
-        means = None if self.means is None else self.means + shift
-        return ClipAndLog(self.low + shift, self.high + shift, self.log_scale, means)
-
-    def rescale(self, factor: Array) -> ClipAndLog:
-        """The same for features times `factor` (d,), positive."""
-        log_scale, means = (None if part is None else part * factor for part in (self.log_scale, self.means))
-        return ClipAndLog(self.low * factor, self.high * factor, log_scale, means)
+    def translate(self, shift: Array | float, factor: Array | float = 1.0) -> ClipAndLog:
+        """The same for features times a positive `factor` (d,) plus `shift` (d,)."""
+        means = None if self.means is None else self.means * factor + shift
+        log_scale = None if self.log_scale is None else self.log_scale * factor
+        return ClipAndLog(self.low * factor + shift, self.high * factor + shift, log_scale, means)
 
     def head(self, size: int) -> ClipAndLog:
         """The same for the first `size` features."""

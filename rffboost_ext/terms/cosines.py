@@ -215,7 +215,7 @@ class Cosines(Term):
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
-        clipping = None if self.clipping is None else self.clipping.rescale(scale).translate(center)
+        clipping = None if self.clipping is None else self.clipping.translate(center, scale)
         if local.projection is None:
             return Cosines(local.omega / scale, local.phase, local.weight, center, clipping)
         return replace(local, center=center, clipping=clipping, projection=local.projection.divided(scale))

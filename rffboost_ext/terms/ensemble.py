@@ -13,7 +13,7 @@ from ..core import Term
 from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
-from .recoding import Recoding
+from .category_sets import Recoding
 from .stored_fields import require_field
 
 

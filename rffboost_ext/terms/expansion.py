@@ -11,7 +11,7 @@ import numpy as np
 from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
-from .recoding import Recoding
+from .category_sets import Recoding
 from .stored_fields import require_field, require_range
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
-from .recoding import Recoding
+from .category_sets import Recoding
 from .stored_fields import require_instance, require_outputs
 from .trees import Trees
 

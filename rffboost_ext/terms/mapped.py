@@ -13,9 +13,9 @@ from ..core import Term
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .batch_evaluation import map_groups, outputs_of_each
+from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .expansion import ImputeAndEncode
-from .recoding import Recoding
 from .stored_fields import require_field, require_instance
 
 

@@ -12,8 +12,7 @@ from ..core import Term
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
-from .category_sets import check_category_sets, recoded_sets, stack_sets
-from .recoding import Recoding
+from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
 from .stored_fields import require_field, require_range
 from .trees import Trees
 

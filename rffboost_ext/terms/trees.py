@@ -15,9 +15,8 @@ from ..core import Term
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
-from .category_sets import check_category_sets, recoded_sets, stack_sets
+from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
 from .level_order import number_by_level
-from .recoding import Recoding
 from .stored_fields import require_field, require_outputs, require_range
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.

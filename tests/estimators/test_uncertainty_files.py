@@ -16,7 +16,7 @@ from rffboost_ext import (
     save_model,
 )
 from rffboost_ext.estimators.serialization import built_conformal, built_quantiles, estimator_state
-from rffboost_ext.persistence import document
+from rffboost_ext.persistence import container
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, (200, 3))
@@ -103,6 +103,6 @@ def test_models_that_cannot_be(built, name, value):
     "model", [booster(), quantiles(), ConformalRegressor(booster())], ids=lambda m: type(m).__name__
 )
 def test_a_file_of_an_unfitted_model_is_refused(model, tmp_path):
-    document.write_value(tmp_path / "model", "model", model, "model")
+    container.write_value(tmp_path / "model", "model", model, "model")
     with pytest.raises(ValueError, match="that is not fitted"):
         load_model(tmp_path / "model")

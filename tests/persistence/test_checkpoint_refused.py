@@ -8,7 +8,7 @@ import pytest
 from rffboost_ext import Checkpoint, Mixture, RFFBoostRegressor, RFFNewton, Shrunk, Tree, boost, load_model
 from rffboost_ext.boosting.steps import Unit
 from rffboost_ext.learners.fourier.sparse_supports import FeatureGains
-from rffboost_ext.persistence import document
+from rffboost_ext.persistence import container
 
 from ..own_parts import LeastSquares
 from .checkpoint_cases import ROUNDS, X, Y, fitted
@@ -143,7 +143,7 @@ def unfinished(path, learner):
     model = RFFBoostRegressor(learner=learner, random_state=0, **ROUNDS)
     with pytest.raises(Interrupted):
         model.set_params(callbacks=[Checkpoint(path, every=5), stop]).fit(X, Y)
-    return document.read_value(path, "checkpoint")
+    return container.read_value(path, "checkpoint")
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -154,7 +154,7 @@ def test_states_of_learners_that_cannot_be_name_the_file(learner, tmp_path):
     assert states
     for key, odd in [(key, odd) for key in states for odd in ODD]:
         forged = held | {"models": [held["models"][0] | {"lasting": states | {key: odd}}]}
-        document.write_value(path, "checkpoint", forged, "the checkpoint")
+        container.write_value(path, "checkpoint", forged, "the checkpoint")
         with pytest.raises(ValueError, match="file' holds a state of"):
             fitted(path, {"learner": learner} | ROUNDS)
 
@@ -164,7 +164,7 @@ def test_scores_that_cannot_be_name_the_file(change, tmp_path):
     path = tmp_path / "file"
     held = unfinished(path, "rff_ridge")
     forged = held | {"models": [held["models"][0] | {"raw": change(held["models"][0]["raw"])}]}
-    document.write_value(path, "checkpoint", forged, "the checkpoint")
+    container.write_value(path, "checkpoint", forged, "the checkpoint")
     with pytest.raises(ValueError, match="file' holds a model whose"):
         fitted(path, {"learner": "rff_ridge"} | ROUNDS)
 

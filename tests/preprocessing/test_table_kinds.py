@@ -13,7 +13,7 @@ from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.data.columns import column_array, is_missing
 from rffboost_ext.data.dataset import check_sample_weight
 from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
-from rffboost_ext.preprocessing.groups import encode_groups
+from rffboost_ext.preprocessing.row_arguments import encode_groups
 from rffboost_ext.preprocessing.tables import as_numbers, column_numbers, label_array, number_array, read_table
 from rffboost_ext.preprocessing.targets import encode_labels
 

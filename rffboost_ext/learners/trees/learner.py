@@ -23,7 +23,7 @@ from .xgboost_c_api import set_column_weights, train_iteration, training_scores
 if TYPE_CHECKING:
     from xgboost import DMatrix
 
-    from ...utils.typing import DesignLike
+    from ..design import Design
 
 # Up to this number of rows a plain copy takes less time than quantised bins, and little memory.
 MAX_COPIED_ROWS = 3_000
@@ -226,7 +226,7 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
     return QuantileDMatrix(X, max_bin=max_bin, enable_categorical=True, **options)
 
 
-def feature_types(design: DesignLike) -> list[str] | None:
+def feature_types(design: Design) -> list[str] | None:
     """XGBoost's types of columns, "c" for categories and "q" for numbers; None without categories."""
     expansion = design.feature_map.expansion
     if expansion is None or not len(expansion.categorical):

@@ -16,7 +16,8 @@ import numpy as np
 from ....kernels import compiled
 from ....terms import ImputeAndEncode
 from ....utils.parallel import run_over_tiles
-from ....utils.typing import Array, DesignLike
+from ....utils.typing import Array
+from ...design import Design
 
 N_CODES = 256
 MAX_BINS = N_CODES - 1
@@ -172,7 +173,7 @@ class BinnedFeatures:
     columns: list[Column]
 
     @classmethod
-    def of(cls, design: DesignLike, weight: Array, max_bin: int) -> BinnedFeatures:
+    def of(cls, design: Design, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
         n_levels = numbers_of_levels(design.feature_map.expansion)
