@@ -34,7 +34,7 @@ def duckdb_relation():
 
 
 GIVEN = {
-    "csr_matrix": (lambda: scipy.sparse.csr_matrix(X), "X.toarray(), which takes 0.0 MB", "given.toarray()"),
+    "csr_matrix": (lambda: scipy.sparse.csr_matrix(X), "X.toarray(), or a few columns", "given.toarray()"),
     "coo_array": (lambda: scipy.sparse.coo_array(X), "sparse matrix", "given.toarray()"),
     "DataFrame": (lambda: TABLE.astype(pd.SparseDtype(float)), "X.sparse.to_dense()", "given.sparse.to_dense()"),
     "DuckDBPyRelation": (duckdb_relation, "X.df()", "given.df()"),
@@ -80,14 +80,6 @@ def test_wherever_it_is_passed(make):
         for call in several:
             with pytest.raises(TypeError, match=f"{name} must be a dense array or a table, got "):
                 call()
-
-
-def test_large_and_sparse_says_how_large():
-    large = scipy.sparse.csr_matrix(([1.0], ([0], [0])), shape=(10_000, 200_000))
-    with pytest.raises(TypeError, match=r"which takes 16,000\.0 MB, or a few columns of sklearn.*TruncatedSVD"):
-        RFFBoostClassifier().fit(large, np.zeros(10_000))
-    with pytest.raises(TypeError, match=r"y\.toarray\(\)\.ravel\(\)"):
-        RFFBoostClassifier().fit(X, scipy.sparse.csr_matrix(Y[:, None]))
 
 
 @pytest.mark.parametrize("name", INSTEAD)
