@@ -11,32 +11,19 @@ import pytest
 from onnx_export import Graph, convert_link, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
 from onnx_export.runtimes import runner
-from rffboost_ext import Link, Term
+from rffboost_ext import Link
 from rffboost_ext.losses import FunctionLink, LogLink, LogLoss, SquaredError
 
+from ..own_parts import Linear
 from .oracle import ensemble_of, posed, random_cosines
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.1] + [0.0, 1e3, 5.0]
 
 
-class Constant(Term):
-    """A term that nobody registered."""
-
-    def __call__(self, X):
-        return np.ones((len(X), 1))
-
-    def scaled(self, factor):
-        return self
-
-    @classmethod
-    def stack(cls, terms):
-        return terms[0]
-
-
 def test_an_unknown_term_says_how_to_register() -> None:
-    with pytest.raises(TypeError, match=r"Constant have no ONNX form. Register one(.|\n)*convert_term.register"):
-        to_onnx(posed(ensemble_of(Constant()), 3))
+    with pytest.raises(TypeError, match=r"Linear have no ONNX form. Register one(.|\n)*convert_term.register"):
+        to_onnx(posed(ensemble_of(Linear(np.ones((3, 1)))), 3))
 
 
 class Scaled(SquaredError):
