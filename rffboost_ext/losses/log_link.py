@@ -20,8 +20,7 @@ from ..utils.param_validation import OpenInterval
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
-from .target_statistics import require_targets
-from .unit import ScaledLoss
+from .target_statistics import ScaledLoss, require_targets
 
 # Raw scores are clipped to [-500, 500], logs of 1e-217 and 1e217: the mean of the target stays well inside.
 LARGEST_MEAN = 1e200

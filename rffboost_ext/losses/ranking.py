@@ -13,7 +13,7 @@ from ..utils.typing import Array
 from .links import IdentityLink
 from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
-from .unit import ScaledLoss
+from .target_statistics import ScaledLoss
 
 # What the weight of a pair depends on, as the kernels know it.
 WEIGHTINGS = {"rank": 0, "difference": 1, "equal": 2}

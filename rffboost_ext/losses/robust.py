@@ -15,8 +15,7 @@ from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
-from .target_statistics import MAD_TO_STD, typical_deviation, weighted_quantile
-from .unit import ScaledLoss
+from .target_statistics import MAD_TO_STD, ScaledLoss, typical_deviation, weighted_quantile
 
 # Errors are floored at this share of the unit: the hessian of the majorizer is infinite at an error of 0.
 ERROR_FLOOR = 0.05

@@ -1,12 +1,15 @@
-"""Checks of targets, and statistics of them that losses use."""
+"""Checks of targets, statistics of them that losses use, and losses with a unit by such a statistic."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 
 import numpy as np
+from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Loss, Scales
+from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
 
 # The standard deviation of a normal distribution is this multiple of its median absolute deviation.
@@ -14,6 +17,30 @@ MAD_TO_STD = 1.4826
 # Statistics are rounded to this many bits: neither the order of rows nor a row of weight 2 instead of two rows
 # then makes a difference.
 BITS = 24
+
+
+class ScaledLoss(Loss):
+    """Base class of losses with a unit of derivatives: a number, or "auto" for one that ``prepared`` computes."""
+
+    constraints = {"unit": POSITIVE | OneOf(("auto",))}
+
+    def __init__(self, unit: float | str = "auto") -> None:
+        self.unit = unit
+
+    @abstractmethod
+    def unit_of(self, y: Array, weight: Array) -> float:
+        """The unit for a target (n, K)."""
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with its unit computed from the target."""
+        if not isinstance(self.unit, str):
+            return self
+        return clone(self).set_params(unit=round_to_24_bits(self.unit_of(y, weight)))
+
+    @property
+    def scales(self) -> Scales:  # type: ignore[override]
+        """The unit, which is 1 outside of a fit if it is "auto"."""
+        return Scales(1.0 if isinstance(self.unit, str) else self.unit)
 
 
 def require_targets(loss: Loss, y: Array, valid: Array, allowed: str) -> None:
