@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
+from rffboost_ext import Observations
 from rffboost_ext.losses import LabelRegression
 
-from ..cases import LOSS_CASES, LOSS_NAMED
+from ..cases import LOSS_CASES, LOSS_NAMED, OWN_COLUMNS
 
 loss_cases = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 N = 40
@@ -67,6 +68,15 @@ def test_extreme_scores_are_finite_and_silent(case, extreme, everywhere):
         results = [loss.value(y, raw), *loss.derivatives(y, raw), loss.link.inverse(raw)]
         assert all(np.isfinite(a).all() for a in results)
         assert np.isfinite(results[0].sum() * 1e6), "sums over many rows stay finite"
+
+
+@pytest.mark.parametrize("case", OWN_COLUMNS, ids=str)
+def test_extreme_scores_of_targets_with_own_columns_are_finite(case):
+    rng = np.random.default_rng(0)
+    rows, raw = Observations(case.targets(rng, N), np.ones(N)), rng.uniform(-500.0, 500.0, (N, 1))
+    loss = case.prepared(rows.y)
+    for values in (rows.losses(loss, raw), *rows.derivatives(loss, raw)):
+        assert np.isfinite(values).all()
 
 
 @loss_cases
