@@ -27,7 +27,7 @@ def with_gaps(X: np.ndarray) -> pd.DataFrame:
 
 @pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])
 @pytest.mark.parametrize("table", [np.asarray, with_gaps, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("params", [{}, {"quality": "fast"}, {"n_folds": 1, "learner": "rff_ridge"}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "learner": "rff_ridge"}], ids=str)
 def test_a_row_several_times_is_a_row_of_that_weight(make, table, params) -> None:
     rows = np.r_[np.arange(120), RNG.integers(0, 120, 150)]
     features, y = table(X), Y > 0.0 if make is RFFBoostClassifier else Y

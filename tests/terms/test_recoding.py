@@ -48,8 +48,7 @@ def fitted(learner, frame, target, rows, **params):
     return model.fit(part, target[rows])
 
 
-@pytest.mark.parametrize("missing", ["error", "auto"])
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize(("gaps", "missing"), [(False, "error"), (True, "auto")])
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
     frame, target = table()

@@ -1,1 +1,1 @@
-"""Tests of rffboost_ext.losses."""
+"""Tests of rffboost_ext.testing."""
