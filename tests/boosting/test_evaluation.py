@@ -17,7 +17,6 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import Checkpoint, RFFBoostClassifier, RFFBoostRegressor, average, load_model
-from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.losses import AbsoluteError, Huber
 
 from ..cases import ALL_PAIRS, make_data, make_estimator
@@ -161,29 +160,23 @@ def test_stopping_watches_the_last_metric(metric, own_rows):
         assert not hasattr(model, "evals_result_")
 
 
-def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
+def test_curves_go_on_where_a_fit_was_interrupted(tmp_path):
     X, y, X_other, y_other = halves(REAL)
-    whole, params = None, PLAIN | {"n_estimators": 9}
-    for path, deadline in (("whole", 0), ("killed", 6), ("killed", 0)):
-        left = [deadline]
-        plain = boosting.require_derivatives
 
-        def counted(*given, left=left, plain=plain):
-            left[0] -= 1
-            if left[0] == 0:
-                raise MemoryError
-            return plain(*given)
+    def fit(path, *more):
+        callbacks = [Checkpoint(tmp_path / path, every=2), *more]
+        model = RFFBoostRegressor(callbacks=callbacks, **PLAIN | {"n_estimators": 9})
+        return model.fit(X, y, eval_set=[(X_other, y_other)]).evals_result_
 
-        monkeypatch.setattr(boosting, "require_derivatives", counted)
-        model = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / path, every=2)], **params)
-        try:
-            model.fit(X, y, eval_set=[(X_other, y_other)])
-        except MemoryError:
-            assert deadline
-        monkeypatch.setattr(boosting, "require_derivatives", plain)
-        whole = whole or model
-    assert model.evals_result_ == whole.evals_result_
-    assert len(model.evals_result_["validation_0"]["squared_error"]) == 9
+    def interrupt(progress):
+        if progress.round.index == 5:
+            raise KeyboardInterrupt
+
+    whole = fit("whole")
+    with pytest.raises(KeyboardInterrupt):
+        fit("interrupted", interrupt)
+    assert fit("interrupted") == whole
+    assert len(whole["validation_0"]["squared_error"]) == 9
 
 
 def test_an_interrupt_leaves_the_curves_of_what_was_done():

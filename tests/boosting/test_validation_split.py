@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 
 from rffboost_ext import (
     LEARNERS,
@@ -29,6 +29,8 @@ from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
+
+from ..cases import LOSS_CASES, make_data
 
 Array = np.ndarray
 
@@ -194,3 +196,58 @@ def test_a_handful_of_rows_is_enough(n: int, quality: str) -> None:
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n)
     for model in (RFFBoostRegressor(n_estimators=3, quality=quality), RFFBoostClassifier(n_estimators=3)):
         assert np.isfinite(model.fit(X, y % 2).ensemble_.raw(X)).all()
+
+
+def test_rounds_without_a_number():
+    X, y = make_data(LOSS_CASES[0], n=40)
+    assert RFFBoostClassifier(learner=Tree(max_depth=1), random_state=0).fit(X, y).n_estimators_ == 100
+    seen = []
+    params = {"n_iter_no_change": 1, "n_folds": 1, "callbacks": [lambda p: seen.append(p.n_estimators)]}
+    RFFBoostClassifier(learner=Tree(max_depth=1), early_stopping=True, random_state=0, **params).fit(X, y)
+    assert set(seen) == {2000}
+
+
+def test_early_stopping_watches_held_out_rows():
+    # The scores can be had again from the rounds and the rows that training left out.
+    X, y = make_data(LOSS_CASES[0], n=200)
+    seen = []
+    params = {"n_estimators": 8, "n_iter_no_change": 8, "n_folds": 1, "refit": False, "validation_fraction": 0.25}
+    callbacks = [lambda progress: seen.append(progress.round.design.original)]
+    model = RFFBoostClassifier(learner="rff_1", early_stopping=True, callbacks=callbacks, random_state=0, **params)
+    model.fit(X, y)
+    trained = {tuple(row) for row in seen[0]}
+    held_out = np.array([tuple(row) not in trained for row in X])
+    assert held_out.sum() == 50
+    assert y[held_out].mean() == pytest.approx(y.mean(), abs=0.02), "stratified"
+    loss = [model.loss_.value(y[held_out, None], raw).mean() for raw in model.ensemble_.staged(X[held_out])]
+    np.testing.assert_allclose(loss, model.validation_scores_[: len(loss)], rtol=1e-10)
+
+
+@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": False}, {"quality": "high"}])
+@pytest.mark.parametrize("alone", [1, 2])
+def test_the_only_row_of_a_class_is_not_held_out(params, alone: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 4)), np.zeros(200, dtype=int)
+    y[:alone] = 1 + np.arange(alone)
+    share = RFFBoostClassifier(random_state=0, **params).fit(X, y).predict_proba(X).mean(axis=0)[1:]
+    # By a model that has not seen it, it would be one in 1e15.
+    assert (share > 1e-3).all()
+
+
+@pytest.mark.parametrize("n_folds", [1, 2])
+def test_where_all_rows_are_alone_some_are_held_out(n_folds: int) -> None:
+    X, y = np.arange(4.0)[:, None], np.arange(4)
+    model = RFFBoostClassifier(learner="mixture", n_folds=n_folds, n_estimators=3, random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (4, 4)
+
+
+def test_a_warm_start_counts_the_rounds_of_one_model() -> None:
+    X, y = make_classification(300, random_state=0)
+    model = RFFBoostClassifier(warm_start=True, early_stopping=True, random_state=0)
+    for n in (5, 5, 12):
+        model.set_params(n_estimators=n).fit(X, y)
+        assert model.n_estimators_ == n
+    watched = RFFBoostClassifier(warm_start=True, random_state=0)
+    for n in (5, 10):
+        watched.set_params(n_estimators=n).fit(X, y, eval_set=(X + 0.1, y))
+        assert watched.n_estimators_ == n

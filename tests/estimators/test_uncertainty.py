@@ -19,16 +19,10 @@ from rffboost_ext import (
 )
 from rffboost_ext.estimators.calibration import calibration_size, margin_rank
 
-CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
+from .test_quantile_regressor import CHEAP, widening
+
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
 SEEDS = 40
-
-
-def widening(n, seed):
-    """Noise that grows with the second feature."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-2.0, 2.0, (n, 3))
-    return X, np.sin(2.0 * X[:, 0]) + (0.1 + np.abs(X[:, 1])) * rng.standard_normal(n)
 
 
 SETS = {
