@@ -13,8 +13,8 @@ from ..boosting.callbacks import Callback
 from ..boosting.plan import Parts
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
-from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.row_arguments import ClassWeightCheck
 from ..preprocessing.tables import label_array
 from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble

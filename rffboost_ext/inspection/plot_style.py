@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from numbers import Integral
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..utils.estimator_names import one_of
+from ..utils.param_validation import Integer, require
 
 # Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
@@ -107,12 +107,7 @@ def feature_index(feature: int | str, names: Sequence[str], parameter: str) -> i
         if feature not in names:
             raise ValueError(f"{parameter} must be one of {', '.join(names)} or an index, got {feature!r}")
         return list(names).index(feature)
-    if not isinstance(feature, Integral) or isinstance(feature, bool):
-        raise TypeError(
-            f"{parameter} must be a name or an index, got {feature!r} of type {type(feature).__name__}"
-        )
-    if not 0 <= feature < len(names):
-        raise ValueError(f"{parameter} must be a name or an index from 0 to {len(names) - 1}, got {feature}")
+    require("from_estimator", parameter, feature, Integer(0, len(names) - 1))
     return int(feature)
 
 

@@ -100,6 +100,8 @@ def explanation_of(
         raise ImportError(
             "shap_explanation needs SHAP, which is not installed: pip install 'rffboost-ext[shap]'"
         ) from error
+    # SHAP gives these names to columns without one.
+    unnamed = [f"Feature {j}" for j in range(encoder.n_features_in_)]
     base = np.tile(baseline, (len(values), 1))
     single = len(baseline) == 1
     return Explanation(
@@ -108,16 +110,9 @@ def explanation_of(
         data=encoder.transform(X),
         # SHAP colours points by the numbers in data, and prints what it displays.
         display_data=None if encoder.categories is None else original_values(X),
-        feature_names=names_for_shap(encoder),
+        feature_names=unnamed if encoder.names is None else encoder.names.tolist(),
         output_names=None if single or output_names is None else [str(name) for name in output_names],
     )
-
-
-def names_for_shap(encoder: FeatureEncoder) -> list[str]:
-    """Names of the columns, or those that SHAP gives to columns without a name."""
-    if encoder.names is None:
-        return [f"Feature {j}" for j in range(encoder.n_features_in_)]
-    return [str(name) for name in encoder.names]
 
 
 def original_values(X: Any) -> Array:

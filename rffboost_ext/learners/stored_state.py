@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..terms.projection import Projection
+from ..terms.cosine_arrays import Projection
 from .fourier.second_order import RFFNewton
 from .fourier.sparse_supports import FeatureGains
 from .kernel_machines.base import KernelMachine

@@ -12,8 +12,8 @@ from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode
+from ..terms.cosine_arrays import Projection
 from ..terms.ensemble import Ensemble
-from ..terms.projection import Projection
 from .values import storable
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from ..core import Loss
 from ..data.dataset import require_precise
 from ..utils.typing import Array
-from .class_weight import class_factors
+from .row_arguments import class_factors
 from .tables import label_array, number_array
 
 # Sums of squares of larger numbers overflow; squares of numbers below the inverse underflow.

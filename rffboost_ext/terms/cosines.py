@@ -14,9 +14,8 @@ from ..utils.arrays import arrays_equal, require_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog
-from .cosine_arrays import distinct_rows, group_sums, half_quadrature, pad_rows
+from .cosine_arrays import BLOCK_ENTRIES, Projection, distinct_rows, group_sums, half_quadrature, pad_rows
 from .mapped import FeatureMap, Mapped
-from .projection import BLOCK_ENTRIES, Projection
 from .stored_fields import require_field, require_instance
 from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
 

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core import Term
+from ..utils.arrays import require_used_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
@@ -71,7 +72,7 @@ class SymmetricTrees(Term):
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         from ..kernels.symmetric_tree_evaluation import BLOCK, add_symmetric_trees
 
-        self.require_columns(X)
+        require_used_columns(X, self.feature)
         X = np.ascontiguousarray(X, dtype=None if X.dtype == np.float32 else np.float64)
         out = np.zeros((n_groups, len(X), self.n_outputs))
         arrays = (
@@ -87,7 +88,7 @@ class SymmetricTrees(Term):
 
     def leaves(self, X: Array) -> Array:
         """The leaf of each row of X (n, d) in each tree: (n, T)."""
-        self.require_columns(X)
+        require_used_columns(X, self.feature)
         subset, members = self.category_sets
         leaf = np.zeros((len(X), self.n_trees), dtype=np.int64)
         bits = np.unpackbits(members, axis=1, bitorder="little").astype(np.bool_)
@@ -100,12 +101,6 @@ class SymmetricTrees(Term):
             right[:, coded] = (code >= 0) & bits[sets[coded], code]
             leaf |= np.where(np.isnan(x), self.missing_right[:, level], right).astype(np.int64) << level
         return leaf
-
-    def require_columns(self, X: Array) -> None:
-        """Raise a ValueError if X lacks columns that the trees use."""
-        needed = int(self.feature.max(initial=-1)) + 1
-        if X.ndim != 2 or X.shape[1] < needed:
-            raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
 
     @staticmethod
     def single(term: Term) -> SymmetricTrees:

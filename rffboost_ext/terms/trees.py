@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core import Term
+from ..utils.arrays import require_used_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
@@ -110,9 +111,7 @@ class Trees(Term):
 
     def check_X(self, X: Array) -> Array:
         """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""
-        needed = int(self.feature.max(initial=-1)) + 1
-        if X.ndim != 2 or X.shape[1] < needed:
-            raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
+        require_used_columns(X, self.feature)
         # Values beyond the range of float32 become infinite, which is on the same side of any threshold.
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(X, dtype=self.threshold.dtype)

@@ -59,3 +59,10 @@ def require_columns(X: Array, n_features: int) -> None:
     """Raise a ValueError unless X is a matrix of `n_features` columns; compiled code does not check."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")
+
+
+def require_used_columns(X: Array, feature: Array) -> None:
+    """Raise a ValueError if X lacks columns whose indices are in `feature`; compiled code does not check."""
+    needed = int(feature.max(initial=-1)) + 1
+    if X.ndim != 2 or X.shape[1] < needed:
+        raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")

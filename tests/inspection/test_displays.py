@@ -136,7 +136,7 @@ def test_what_cannot_be_drawn_is_said(model, moons):
         with pytest.raises(ValueError, match="features must be"):
             FrequencyDisplay.from_estimator(model, (0, feature))
     for feature in (1.5, True, ["a"]):
-        with pytest.raises(TypeError, match="features must be a name or an index, got"):
+        with pytest.raises(TypeError, match="features must be an integer"):
             FrequencyDisplay.from_estimator(model, (0, feature))
     with pytest.raises(ValueError, match="X has 1 features"):
         LandmarkDisplay.from_estimator(moons[2], moons[0][:, :1])

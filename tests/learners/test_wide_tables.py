@@ -11,7 +11,7 @@ import pytest
 from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, RFFRidge, load_model
 from rffboost_ext.learners.kernel_machines.frequency_selection import row_space
-from rffboost_ext.terms.projection import Projection
+from rffboost_ext.terms.cosine_arrays import Projection
 
 from ..cases import LOSS_CASES, make_round
 

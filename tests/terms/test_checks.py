@@ -9,7 +9,7 @@ import pytest
 
 from rffboost_ext import Cosines, Ensemble, SymmetricTrees, Trees
 from rffboost_ext.terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped
-from rffboost_ext.terms.projection import Projection
+from rffboost_ext.terms.cosine_arrays import Projection
 
 ENDS = np.array([-1.0, -2.0]), np.array([1.0, 2.0])
 ONE_SET = np.array([[1]], dtype=np.uint8)

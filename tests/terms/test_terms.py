@@ -10,7 +10,7 @@ import pytest
 
 from rffboost_ext import Cosines, Trees
 from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, outputs_of_each
-from rffboost_ext.terms.projection import Projection
+from rffboost_ext.terms.cosine_arrays import Projection
 
 from ..onnx.oracle import random_symmetric_trees, random_trees
 from ..own_parts import Linear

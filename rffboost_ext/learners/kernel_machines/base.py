@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...core import Learner, Round
 from ...terms import Cosines
-from ...terms.projection import Projection
+from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import SelectedKernel
 from ...utils.parallel import SINGLE_BLAS
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Round
 from ...kernels import compiled
-from ...terms.projection import Projection
+from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import (
     KernelRidgeFit,
     SelectedKernel,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Round
 from ...losses.coupling import is_coupled, whole_groups
-from ...terms.projection import Projection
+from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import cholesky, inverse_diagonal
 from ...utils.typing import Array
 from ..registry import LEARNERS

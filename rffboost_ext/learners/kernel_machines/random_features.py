@@ -9,7 +9,7 @@ import numpy as np
 from ...core import Round
 from ...kernels import compiled
 from ...terms import Cosines
-from ...terms.projection import Projection
+from ...terms.cosine_arrays import Projection
 from ...utils.typing import Array
 from ..fourier.second_order import MIN_HESSIAN_UNIT, cosine_term
 

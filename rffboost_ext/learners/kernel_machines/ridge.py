@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Round
-from ...terms.projection import Projection
+from ...terms.cosine_arrays import Projection
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .base import KernelMachine, Solved
