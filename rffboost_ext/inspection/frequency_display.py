@@ -12,7 +12,7 @@ from ..terms import Cosines, FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import check_booster, encoded_columns, feature_pair, get_axes, label, limit_ticks, style_axes
+from .plot_style import check_booster, feature_pair, get_axes, label, limit_ticks, style_axes
 
 # The areas of the largest and the smallest dot, in square points.
 LARGEST, SMALLEST = 110.0, 4.0
@@ -89,8 +89,9 @@ class FrequencyDisplay:
         check_booster(cls.__name__, estimator)
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
+        categories = estimator.encoder_.categories
         for column in pair:
-            if column in encoded_columns(estimator):
+            if categories is not None and column in categories.coded:
                 raise ValueError(
                     f"{cls.__name__}: features must be numeric, got {names[column]!r}, which is categorical"
                 )

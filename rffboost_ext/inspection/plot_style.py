@@ -95,12 +95,6 @@ def component_hint(estimator: Any) -> str:
     return f"; its components are in {held[0]}" if held else ""
 
 
-def encoded_columns(estimator: Any) -> list[int]:
-    """Indices of the columns that a fitted estimator of this package encodes as categories."""
-    encoder = getattr(estimator, "encoder_", None)
-    return [] if encoder is None or encoder.categories is None else encoder.categories.coded
-
-
 def feature_index(feature: int | str, names: Sequence[str], parameter: str) -> int:
     """The index of a feature, from its index or name."""
     if isinstance(feature, str):

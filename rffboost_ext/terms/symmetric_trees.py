@@ -193,9 +193,11 @@ class SymmetricTrees(Term):
         sizes: dict[str, tuple[int, ...]] = dict.fromkeys(BY_LEVEL, (added,)) | {"value": (leaves,)}
         sizes["slope"] = leaves, 0, added
         present = {name: size for name, size in sizes.items() if getattr(self, name) is not None}
-        longer = {
-            name: lengthened(getattr(self, name), size, EMPTY.get(name, 0)) for name, size in present.items()
-        }
+        longer = {}
+        for name, size in present.items():
+            array = getattr(self, name)
+            widths = [(0, 0), *((0, more) for more in size), *[(0, 0)] * (array.ndim - 1 - len(size))]
+            longer[name] = np.pad(array, widths, constant_values=EMPTY.get(name, 0))
         return replace(self, **longer)
 
     def trees(self, chosen: slice) -> SymmetricTrees:
@@ -266,9 +268,3 @@ BY_LEVEL = "feature", "threshold", "missing_right", "subset", "low", "high", "ce
 """Fields with an entry for each level of each tree."""
 EMPTY = {"threshold": np.inf, "subset": -1}
 """Entries of levels that split nothing, by field; those of other fields are 0."""
-
-
-def lengthened(array: Array, sizes: tuple[int, ...], value: float) -> Array:
-    """An array with further entries at the ends of the axes from the second on."""
-    widths = [(0, 0), *((0, size) for size in sizes)]
-    return np.pad(array, widths + [(0, 0)] * (array.ndim - len(widths)), constant_values=value)

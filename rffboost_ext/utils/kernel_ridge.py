@@ -57,7 +57,7 @@ def best_kernel(X: Array, gammas: Array, search: PenaltySearch) -> SelectedKerne
 
     Returns
     -------
-    Kernel
+    SelectedKernel
     """
     candidates, distances = [], squared_distances(X)
     for gamma in gammas:
