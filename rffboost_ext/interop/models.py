@@ -67,7 +67,7 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
 
 
 def read_model(model: Any, n_rounds: int | None = None) -> HostModel:
-    """A model of a host as :func:`to_ensemble` takes it, in the host's units."""
+    """A model of a host as ``to_ensemble`` takes it, in the host's units."""
     found = host_of(model, NO_MODEL).read(model, n_rounds)
     used, total = len(found.ensemble), found.n_predicted
     if n_rounds is None and total is not None and used < total:
@@ -110,7 +110,7 @@ def bind(
         For LightGBM the result of :func:`intercept`, which files do not record; 0 for each output if it was not
         called. XGBoost's booster has its own.
     n_rounds : int, optional
-        Rounds to take, as in :func:`to_ensemble`.
+        Rounds to take, as in ``to_ensemble``.
     base_margin : bool, default=False
         Whether it was trained with a ``base_margin``, or an ``init_score`` of each row, which files do not record.
         Predictions then need the argument ``base_margin``; it takes the place of ``base_score``, as in XGBoost.

@@ -301,7 +301,7 @@ class Cosines(Term):
         return divided_variance(self, self.total_effects(X, weight), X, weight)
 
     def total_effects(self, X: Array, weight: Array) -> Array:
-        """As :func:`.total_effects`, from the changes of the angles."""
+        """As the function ``total_effects``, from the changes of the angles."""
         require_columns(X, self.n_features)
         columns = self.omega if self.projection is None else self.projection.matrix
         n_used = int(np.count_nonzero(columns.any(axis=0)))

@@ -15,7 +15,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     The data are written to a temporary file in the same folder, synced to disk, and renamed. If the process or the
     machine stops, `path` is the old or the new file. Permissions are kept. A killed process can leave the
-    temporary file behind; see :func:`temporary_files`.
+    temporary file behind; see ``temporary_files``.
 
     Parameters
     ----------
