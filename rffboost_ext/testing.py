@@ -14,9 +14,8 @@ from .contracts.learners import LearnerSample
 from .contracts.loss_sample import MAX_ROWS, random_samples, sample_weights
 from .contracts.preparation import baseline_of, prepared_loss, require_finite_target
 from .contracts.terms import TermSample, keep_laws
-from .core import Learner, Loss, Observations, Term
+from .core import CoupledLoss, Learner, Loss, Observations, Term
 from .learners.registry import LEARNERS
-from .losses.coupling import is_coupled
 from .losses.registry import LOSSES
 from .losses.target_statistics import takes_several_targets
 
@@ -66,7 +65,7 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     y = np.asarray(y, dtype=np.float64)
     if not len(y) or y.ndim > 2:
         raise ValueError(f"check_loss: y must have shape (n,) or (n, K) with at least one row, got {y.shape}")
-    y = y.reshape(len(y), -1)[: None if is_coupled(loss) else MAX_ROWS].copy()
+    y = y.reshape(len(y), -1)[: None if isinstance(loss, CoupledLoss) else MAX_ROWS].copy()
     require_finite_target(loss, y)
     if loss.task == "classification" and n_classes is None:
         n_classes = max(2, int(y[:, 0].max()) + 1)

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..contracts.preparation import require_accepted_target
-from ..core import Loss, Observations
-from ..losses.coupling import is_coupled
+from ..core import CoupledLoss, Loss, Observations
 from ..losses.target_statistics import takes_several_targets
 from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
@@ -103,7 +102,7 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     require_accepted_target(loss, y)
     response = loss.link.inverse(raw)
     is_of_targets = response.shape == y.shape and (y.shape[1] == 1 or takes_several_targets(loss))
-    if is_of_targets and not is_coupled(loss) and loss.link.names is None and not loss.infinite:
+    if is_of_targets and not isinstance(loss, CoupledLoss) and loss.link.names is None and not loss.infinite:
         return float(r2_score(y, response, sample_weight=weight))
     return -float(np.average(Observations(y, weight).losses(loss, raw), weights=weight))
 

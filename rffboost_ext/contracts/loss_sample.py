@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss, Observations
-from ..losses.coupling import group_codes, is_coupled, whole_groups
+from ..core import CoupledLoss, Loss, Observations
+from ..losses.coupling import group_codes, whole_groups
 from ..utils.typing import Array
 from .comparison import contract_errors
 
@@ -90,7 +90,7 @@ def samples_of_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: i
 
 def some_rows(loss: Loss, y: Array) -> Array:
     """Indices of some targets y (n, K), evenly spaced; of coupled ones the first, with their groups."""
-    if is_coupled(loss):
+    if isinstance(loss, CoupledLoss):
         first = np.arange(min(len(y), COUPLED_ROWS_OF_FIT))
         return whole_groups(loss, y, first) if loss.rows == "groups" else first
     return np.unique(np.linspace(0, len(y) - 1, min(len(y), ROWS_OF_FIT)).astype(np.intp))

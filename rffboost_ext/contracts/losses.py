@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss, Observations
+from ..core import CoupledLoss, Loss, Observations
 from ..core.spec import full_repr
-from ..losses.coupling import group_codes, is_coupled
+from ..losses.coupling import group_codes
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .comparison import (
@@ -62,7 +62,7 @@ def gradient_is_the_derivative(sample: LossSample) -> None:
         return
     gradient, _ = sample.derivatives(sample.raw)
     what = f"{sample.name}: gradient must be the derivative of value"
-    if is_coupled(sample.loss):
+    if isinstance(sample.loss, CoupledLoss):
         count = max(1, MAX_DERIVATIVES // len(sample.scale))
         rows = np.random.default_rng(1).permutation(len(sample.rows))[:count]
         sides = np.stack([total_slopes(sample, row) / sample.rows.weight[row] for row in rows], axis=1)
@@ -109,7 +109,7 @@ def hessian_is_the_derivative(sample: LossSample) -> None:
         not sample.loss.bounded_ratio or excess <= 1e-9,
         f"{sample.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
     )
-    if not sample.loss.exact_hessian or is_coupled(sample.loss):
+    if not sample.loss.exact_hessian or isinstance(sample.loss, CoupledLoss):
         return
     moves = STEP * sample.scale * np.eye(len(sample.scale))
     sides = [
@@ -179,7 +179,7 @@ def require_same_results(sample: LossSample, where: str, rows: Array) -> None:
 def weights_are_counts(sample: LossSample) -> None:
     """Weights are relative, and weight 2 is the row twice."""
     loss, y, n = sample.loss, sample.rows.y, len(sample.rows)
-    if is_coupled(loss):
+    if isinstance(loss, CoupledLoss):
         double = Observations(y, 2.0 * sample.rows.weight).derivatives(loss, sample.raw)
         what = f"{sample.name}: derivatives, divided by the weight of the row, must be those of twice all weights"
         for found, wanted in zip(double, sample.derivatives(sample.raw), strict=True):

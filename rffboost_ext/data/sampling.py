@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Loss, Observations
-from ..losses.coupling import is_coupled
+from ..core import CoupledLoss, Loss, Observations
 from ..utils.typing import Array
 
 # The share of a sample that is drawn by weight alone: it limits the factors on the weights to 1.5.
@@ -103,7 +102,7 @@ def draw_weighted(
 
 def gradient_magnitude(loss: Loss, rows: Observations, raw: Array) -> Array:
     """The sum of absolute gradients of each row, (n, 1), at constant scores raw (C,), validated."""
-    out, size = np.empty((len(rows), 1)), len(rows) if is_coupled(loss) else BLOCK_SIZE
+    out, size = np.empty((len(rows), 1)), len(rows) if isinstance(loss, CoupledLoss) else BLOCK_SIZE
     for start in range(0, len(rows), size):
         block = slice(start, start + size)
         some = rows.take(block)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..core import Loss
-from ..core.loss import COUPLED
+from ..core import CoupledLoss, Loss
 from ..utils.typing import Array
 
 
@@ -35,11 +34,6 @@ class Grouped:
         return self.loss.groups(y)
 
 
-def is_coupled(loss: Coupling) -> bool:
-    """Whether the loss of a row depends on other rows and on their weights."""
-    return loss.rows in COUPLED
-
-
 def group_codes(loss: Coupling, y: Array) -> Array:
     """The number of the group of each row, (n,), from 0; a ValueError if ``loss.groups(y)`` is invalid."""
     groups = np.asarray(loss.groups(y))
@@ -59,4 +53,4 @@ def whole_groups(loss: Loss, y: Array, rows: Array) -> Array:
     if loss.rows == "groups":
         codes = group_codes(loss, y)
         return np.flatnonzero(np.isin(codes, codes[rows]))
-    return np.arange(len(y)) if is_coupled(loss) else rows
+    return np.arange(len(y)) if isinstance(loss, CoupledLoss) else rows

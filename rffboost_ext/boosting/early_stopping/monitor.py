@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...contracts.comparison import is_foreign
-from ...core import Loss, Observations, Term
+from ...core import CoupledLoss, Loss, Observations, Term
 from ...data.dataset import Dataset
-from ...losses.coupling import is_coupled
 from ...losses.links import LARGEST_EXPONENT
 from ...terms import outputs_of_each
 from ...utils.typing import Array
@@ -83,7 +82,7 @@ def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
             moved = raw + np.nan_to_num(step)
             found = rows.losses(loss, moved)
             # Coupled rows move together.
-            is_lower = [weight @ found < weight @ values] if is_coupled(loss) else found < values
+            is_lower = [weight @ found < weight @ values] if isinstance(loss, CoupledLoss) else found < values
             length = np.where(is_lower, 2.0, 0.25) * length
             raw, values = np.where(np.reshape(is_lower, (-1, 1)), moved, raw), np.where(is_lower, found, values)
     return float(np.average(values, weights=weight))

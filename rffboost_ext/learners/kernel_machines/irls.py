@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Round
-from ...losses.coupling import is_coupled, whole_groups
+from ...core import CoupledLoss, Round
+from ...losses.coupling import whole_groups
 from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import cholesky, inverse_diagonal
 from ...utils.typing import Array
@@ -100,7 +100,7 @@ class RegularizationPath:
         loss = round.loss
         whole = whole_groups(loss, round.y, rows)
         observations, raw = round.observations.take(whole), round.raw[whole]
-        weight = (round.loss_weight if is_coupled(loss) else round.weight)[whole]
+        weight = (round.loss_weight if isinstance(loss, CoupledLoss) else round.weight)[whole]
         place = np.searchsorted(whole, rows)
 
         def shifted(scores: Array) -> Array:
