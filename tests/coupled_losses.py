@@ -100,7 +100,11 @@ N = 120
 
 
 def coupled_rows(kind: type[RecordingLoss], n: int = N) -> tuple[Array, Array, Array]:
-    """Features (n, 3), targets (n, 3) and weights (n,), which are constant in each of n / 10 groups."""
+    """Features (n, 3), targets (n, 3) and weights (n,), which are constant in each of n / 10 groups.
+
+    Calls of the loss with other rows are forgotten.
+    """
+    kind.calls.clear()
     rng = np.random.default_rng(0)
     X, query = rng.normal(size=(n, 3)), rng.permutation(n) % (n // 10)
     signal = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.3 * rng.normal(size=n)

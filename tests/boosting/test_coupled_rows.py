@@ -40,13 +40,6 @@ from ..coupled_losses import (
 kinds = pytest.mark.parametrize("kind", COUPLED)
 
 
-@pytest.fixture(autouse=True)
-def forgotten_calls():
-    yield
-    for kind in (*COUPLED, Centred):
-        kind.calls.clear()
-
-
 class Pooled(RFFNewton):
     """Sees few rows at a time."""
 

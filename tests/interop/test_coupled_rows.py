@@ -16,13 +16,6 @@ from ..coupled_losses import COUPLED, N, PairwiseLogistic, coupled_rows, require
 kinds = pytest.mark.parametrize("kind", COUPLED)
 
 
-@pytest.fixture(autouse=True)
-def forgotten_calls():
-    yield
-    for kind in COUPLED:
-        kind.calls.clear()
-
-
 def xgboost_curve(X, y, weight, loss, **folds) -> np.ndarray:
     matrix = xgb.DMatrix(X, weight=weight)
     rxgb.attach(matrix, y=y)
