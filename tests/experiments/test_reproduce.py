@@ -13,6 +13,7 @@ import pytest
 from matplotlib.image import imread
 
 from rffboost_ext import cli
+from rffboost_ext.experiments.compare import SYSTEMS
 from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
@@ -244,3 +245,17 @@ def test_a_figure_waits_for_complete_sets(tmp_path):
     page, _ = reproduce(Request("ecml2020-figure3", datasets=["wdbc"], systems=["K=5"], **given))
     assert "Waits for a data set and split that all systems have" in page
     assert not (tmp_path / "ecml2020-figure3-quick.png").exists()
+
+
+@pytest.mark.parametrize("package", ["lightgbm", "matplotlib"])
+def test_packages_that_are_missing_are_named_before_any_work(package, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=f"{package}, which is not installed"):
+        run("ecml2020-table2", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_system_names_the_package_that_it_lacks(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(ImportError, match="lightgbm, which is not installed"):
+        SYSTEMS.create("lightgbm")

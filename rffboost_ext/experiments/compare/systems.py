@@ -15,6 +15,7 @@ from ...estimators.classifier import RFFBoostClassifier
 from ...learners import Spectrum, Tree
 from ...utils.registry import Registry
 from ...utils.typing import Array
+from ..outputs import require_packages
 from .xgboost_systems import NativeXGBClassifier, XGBoostLoop
 
 DEPTH = 5
@@ -239,6 +240,11 @@ class LightGBM(TreeSystem):
 
     note = "LightGBM with its own logistic loss"
     size = f"depth {DEPTH}, {2**DEPTH} leaves"
+
+    def validate(self) -> None:
+        """Raise an ImportError if LightGBM is not installed."""
+        super().validate()
+        require_packages("system 'lightgbm'", "lightgbm")
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
         from lightgbm import LGBMClassifier

@@ -13,6 +13,7 @@ from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
 from ..datasets import check_choices
 from ..figures import as_bytes
 from ..machine import environment
+from ..outputs import require_packages
 from ..papers_data import unavailable_datasets
 from ..records import Key, Record, Records, as_frame
 from ..study import Failure, failure_lines
@@ -39,7 +40,7 @@ class Request:
     points: Sequence[float] | None = None
 
     def validate(self) -> None:
-        """Raise a ValueError or TypeError that names the invalid option."""
+        """Raise a ValueError or TypeError that names the invalid option, or an ImportError."""
         check_choices("target", [self.target], [*TARGETS])
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
         require("reproduce", "jobs", self.jobs, Integer(1))
@@ -52,6 +53,7 @@ class Request:
         )
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
+        require_packages("reproduce", "matplotlib", "lightgbm")
 
     def whole(self) -> Scope:
         """The scope of the whole page."""
