@@ -25,7 +25,7 @@ def questions(source: str) -> list[int]:
     """Lines that ask for a kind of term, by isinstance, issubclass or the class of a match statement."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        asks = isinstance(node, ast.Call) and names_in(node.func) & {"isinstance", "issubclass"}
+        asks = isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "issubclass"}
         if (asks and names_in(node.args[1]) & KINDS) or (
             isinstance(node, ast.MatchClass) and names_in(node) & KINDS
         ):
