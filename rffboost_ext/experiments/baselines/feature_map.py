@@ -154,6 +154,7 @@ def require_classes(owner: str, classes: Array, binary: bool = False) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class MappedSVM(ClassifierMixin, BaseEstimator):
     """A linear support vector machine on the features of a map.
 
@@ -189,22 +190,17 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     True
     """
 
+    mapping: FeatureMap
+    C: float = 1.0
+    svm: str = "liblinear"
+    random_state: Any = None
+
     constraints: ClassVar[Mapping[str, Check]] = {
         "mapping": Instance(FeatureMap),
         "C": POSITIVE,
         "svm": OneOf(("liblinear", "liblinear_dual", "libsvm")),
         "random_state": SEED,
     }
-    classes_: Array
-    n_features_in_: int
-
-    def __init__(
-        self, mapping: FeatureMap, C: float = 1.0, svm: str = "liblinear", random_state: Any = None
-    ) -> None:
-        self.mapping = mapping
-        self.C = C
-        self.svm = svm
-        self.random_state = random_state
 
     @atomic_fit
     def fit(self, X: Any, y: Any) -> MappedSVM:

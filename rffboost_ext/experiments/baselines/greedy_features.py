@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from ...learners import SPECTRA
 from ...learners.optimizers import LBFGS
 from ...losses.classification import signed_labels
 from ...terms import Cosines
-from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
 from .feature_map import FeatureMap, TrainingData
@@ -22,6 +22,7 @@ FLOOR = 1e-10
 """Added to the penalty, so that the system stays solvable with a constant score or a frequency of 0."""
 
 
+@dataclass(eq=False, repr=False)
 class RidgePair(Learner):
     r"""A cosine and a sine whose frequency minimises a ridge over the score so far and the pair.
 
@@ -45,11 +46,10 @@ class RidgePair(Learner):
     whose experiments start the penalty at 1e-4 and then follow the squared error alone.
     """
 
-    constraints = {"l2": PENALTY, "search_steps": Integer(1)}
+    l2: float = 1e-4
+    search_steps: int = 200
 
-    def __init__(self, l2: float = 1e-4, search_steps: int = 200) -> None:
-        self.l2 = l2
-        self.search_steps = search_steps
+    constraints = {"l2": PENALTY, "search_steps": Integer(1)}
 
     def fit(self, round: Round) -> Cosines:
         """The pair of this round."""
@@ -72,6 +72,7 @@ class RidgePair(Learner):
         return float(value), 2.0 * (slope @ X), a
 
 
+@dataclass(eq=False, repr=False)
 class RidgeStep(Step):
     """``raw <- a_0 raw + output`` with the a_0 that goes with the output's coefficients in :class:`RidgePair`.
 
@@ -83,10 +84,9 @@ class RidgeStep(Step):
         Penalty lambda, that of the learner.
     """
 
-    constraints = {"l2": PENALTY}
+    l2: float = 1e-4
 
-    def __init__(self, l2: float = 1e-4) -> None:
-        self.l2 = l2
+    constraints = {"l2": PENALTY}
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         penalty = (self.l2 + FLOOR) * round.total_weight
@@ -94,6 +94,7 @@ class RidgeStep(Step):
         return kept, 1.0
 
 
+@dataclass(eq=False, repr=False)
 class GreedyConstruction(FeatureMap):
     r"""GFC: pairs of cosine and sine, found one after the other by greedy ridge regression.
 
@@ -128,23 +129,14 @@ class GreedyConstruction(FeatureMap):
     Oglic and Gaertner, Greedy feature construction, NIPS 2016; Gautheron et al., ECML-PKDD 2020, section 4.
     """
 
+    n_components: int = 100
+    l2: float = 1e-4
+    search_steps: int = 200
+    standardize: bool = True
+    random_state: Any = None
+
     binary = True
     constraints = {"n_components": Integer(1), "l2": PENALTY, "search_steps": Integer(1)}
-    ensemble_: Ensemble
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        l2: float = 1e-4,
-        search_steps: int = 200,
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.l2 = l2
-        self.search_steps = search_steps
-        self.standardize = standardize
-        self.random_state = random_state
 
     def _learn(self, data: TrainingData) -> None:
         self.ensemble_ = boost(

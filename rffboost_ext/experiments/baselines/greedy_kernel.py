@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,7 @@ def simplex_projection(point: Array) -> Array:
     return np.maximum(point - excess[last], 0.0)
 
 
+@dataclass(eq=False, repr=False)
 class GreedyKernel(PairMap):
     r"""Random Fourier features resampled by how well each frequency is aligned with the labels.
 
@@ -173,30 +175,17 @@ class GreedyKernel(PairMap):
     (178, 100)
     """
 
-    constraints = PairMap.constraints | {
-        "n_candidates": Integer(1),
-        # Its product with the root of the number of rows is finite.
-        "beta": Real(0.0, 1e300, inclusive=True),
-    }
-    losses_: Array
-    probabilities_: Array
-    n_samples_: int
+    n_components: int = 100
+    n_candidates: int = 20_000
+    gamma: float | str = "scale"
+    beta: float = 1.0
+    weighting: str | Weighting = "posterior"
+    kernel: str | Spectrum = "gaussian"
+    standardize: bool = True
+    random_state: Any = None
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        n_candidates: int = 20_000,
-        gamma: float | str = "scale",
-        beta: float = 1.0,
-        weighting: str | Weighting = "posterior",
-        kernel: str | Spectrum = "gaussian",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_components, gamma, kernel, standardize, random_state)
-        self.n_candidates = n_candidates
-        self.beta = beta
-        self.weighting = weighting
+    # The product of beta with the root of the number of rows is finite.
+    constraints = PairMap.constraints | {"n_candidates": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
 
     def reweighted(
         self, beta: float | None = None, n_components: int | None = None, weighting: str | Weighting | None = None

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ class BestKernel(Learner):
 LEARNER_POLICIES[BestKernel] = LearnerPolicy(max_merged_rows=everything)
 
 
+@dataclass(eq=False, repr=False)
 class BestSVR(BestKernel):
     """The support vector regression, of several kernels, with the least squared error on the residuals.
 
@@ -80,9 +81,8 @@ class BestSVR(BestKernel):
     be optimal, the next one fits what it left.
     """
 
-    def __init__(self, C: float = 1.0, kernels: Sequence[Kernel] = BMKR_KERNELS) -> None:
-        self.C = C
-        self.kernels = kernels
+    C: float = 1.0
+    kernels: Sequence[Kernel] = BMKR_KERNELS
 
     def candidates(self, round: Round) -> Iterator[tuple[Term, Array]]:
         from sklearn.svm import SVR
@@ -97,6 +97,7 @@ class BestSVR(BestKernel):
         return round.inner(error, error)
 
 
+@dataclass(eq=False, repr=False)
 class BestSVC(BestKernel):
     """The support vector classifier, of several kernels, with the least error under the weights of boosting.
 
@@ -113,15 +114,12 @@ class BestSVC(BestKernel):
         over all rows. None trains on all rows with their weights. The heaviest row of each class is always in.
     """
 
+    C: float = 1.0
+    kernels: Sequence[Kernel] = MKBOOST_KERNELS
+    subsample: float | None = 1.0
+
     bounded = True
     constraints = {"C": POSITIVE, "subsample": Real(0.0) | OPTIONAL}
-
-    def __init__(
-        self, C: float = 1.0, kernels: Sequence[Kernel] = MKBOOST_KERNELS, subsample: float | None = 1.0
-    ) -> None:
-        self.C = C
-        self.kernels = kernels
-        self.subsample = subsample
 
     def candidates(self, round: Round) -> Iterator[tuple[Term, Array]]:
         from sklearn.svm import SVC

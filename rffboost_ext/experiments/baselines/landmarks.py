@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,6 @@ from ...learners.fourier.fit_criteria import QuadraticCriterion
 from ...learners.fourier.objectives import EmpiricalRisk
 from ...learners.fourier.parts import bandwidth
 from ...terms import Cosines
-from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
 from .feature_map import FeatureMap, TrainingData
@@ -26,6 +26,7 @@ ELEMENTS = 4_000_000
 """Cosines that are held in memory at once."""
 
 
+@dataclass(eq=False, repr=False)
 class FixedLandmarks(Placement):
     """Fixed landmarks, one per round.
 
@@ -35,13 +36,13 @@ class FixedLandmarks(Placement):
         In the coordinates of ``round.design.X``.
     """
 
-    def __init__(self, landmarks: Array) -> None:
-        self.landmarks = landmarks
+    landmarks: Array
 
     def place(self, round: Round, omega: Array, objective: EmpiricalRisk, optimizer: Optimizer) -> Array:
         return np.asarray(self.landmarks[round.index])
 
 
+@dataclass(eq=False, repr=False)
 class Alignment(QuadraticCriterion):
     """``(1 - s h) / 2`` with s = 1 on rows of the class of the round's landmark, else -1: PBRFF's loss.
 
@@ -55,8 +56,7 @@ class Alignment(QuadraticCriterion):
     Letarte, Morvant and Germain, AISTATS 2019, section 4.
     """
 
-    def __init__(self, labels: Array) -> None:
-        self.labels = labels
+    labels: Array
 
     def coefficients(self, round: Round) -> tuple[Array, Array, Array]:
         sign = np.where(round.y[:, 0] == self.labels[round.index], 1.0, -1.0)
@@ -66,23 +66,11 @@ class Alignment(QuadraticCriterion):
 class LandmarkMap(FeatureMap):
     """A map to one similarity per landmark."""
 
-    constraints = LANDMARK_CHECKS
-    landmarks_: Array
-    landmark_classes_: Array
+    n_landmarks: float
+    gamma: float | str
+    selection: str
 
-    def __init__(
-        self,
-        n_landmarks: float = 100,
-        gamma: float | str = "scale",
-        selection: str = "random",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.gamma = gamma
-        self.selection = selection
-        self.standardize = standardize
-        self.random_state = random_state
+    constraints = LANDMARK_CHECKS
 
     def _place(self, data: TrainingData) -> tuple[Array, Array]:
         """Choose the landmarks, (L, d) and standardised, and their classes, (L,); store them in original units."""
@@ -93,6 +81,7 @@ class LandmarkMap(FeatureMap):
         return landmarks, classes
 
 
+@dataclass(eq=False, repr=False)
 class RBFLandmarks(LandmarkMap):
     """Values of the Gaussian kernel to landmarks: ``exp(-gamma |x - x_l|^2)`` for each landmark x_l.
 
@@ -127,6 +116,12 @@ class RBFLandmarks(LandmarkMap):
     Morvant and Germain, AISTATS 2019, section 4.2.
     """
 
+    n_landmarks: float = 100
+    gamma: float | str = "scale"
+    selection: str = "random"
+    standardize: bool = True
+    random_state: Any = None
+
     def _learn(self, data: TrainingData) -> None:
         self._place(data)
         design = data.design
@@ -144,6 +139,7 @@ class RBFLandmarks(LandmarkMap):
         return np.asarray(rbf_kernel(near, far, gamma=self._gamma))
 
 
+@dataclass(eq=False, repr=False)
 class PBLandmarks(LandmarkMap):
     r"""PB-Landmarks, or PBRFF: learned similarities to landmarks.
 
@@ -205,25 +201,17 @@ class PBLandmarks(LandmarkMap):
     (178, 30)
     """
 
+    n_landmarks: float = 100
+    n_components: int = 10
+    gamma: float | str = "scale"
+    beta: float = 1.0
+    selection: str = "random"
+    kernel: str | Spectrum = "gaussian"
+    standardize: bool = True
+    random_state: Any = None
+
     # The product of beta with the root of the number of rows is finite.
     constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
-    ensemble_: Ensemble
-
-    def __init__(
-        self,
-        n_landmarks: float = 100,
-        n_components: int = 10,
-        gamma: float | str = "scale",
-        beta: float = 1.0,
-        selection: str = "random",
-        kernel: str | Spectrum = "gaussian",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_landmarks, gamma, selection, standardize, random_state)
-        self.n_components = n_components
-        self.beta = beta
-        self.kernel = kernel
 
     def _validate_parts(self) -> None:
         make_spectrum(self.kernel)

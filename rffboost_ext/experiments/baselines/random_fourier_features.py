@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -40,6 +41,7 @@ class Cauchy(Spectrum):
         return round.rng.laplace(scale=np.sqrt(gamma), size=(size, round.design.n_features))
 
 
+@dataclass(eq=False, repr=False)
 class Matern(Spectrum):
     r"""Frequencies of the Matern kernel of smoothness nu and length scale ``1 / sqrt(2 gamma)``: Student's t.
 
@@ -58,10 +60,9 @@ class Matern(Spectrum):
     Rasmussen and Williams, Gaussian processes for machine learning, MIT Press 2006, equations 4.14 and 4.15.
     """
 
-    constraints = {"nu": POSITIVE}
+    nu: float = 1.5
 
-    def __init__(self, nu: float = 1.5) -> None:
-        self.nu = nu
+    constraints = {"nu": POSITIVE}
 
     def sample(self, round: Round, size: int, gamma: float) -> Array:
         normal = round.rng.standard_normal((size, round.design.n_features))
@@ -98,22 +99,11 @@ def pairs(design: Design, omega: Array) -> Cosines:
 class PairMap(FeatureMap):
     """A map to cosines and sines over sqrt(D), so that the dot product of two rows is a mean of cosines."""
 
-    constraints = {"n_components": Integer(1), "gamma": GAMMA}
+    gamma: float | str
+    kernel: str | Spectrum
     cosines_: Cosines
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        gamma: float | str = "scale",
-        kernel: str | Spectrum = "gaussian",
-        standardize: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.kernel = kernel
-        self.standardize = standardize
-        self.random_state = random_state
+    constraints = {"n_components": Integer(1), "gamma": GAMMA}
 
     def _validate_parts(self) -> None:
         make_spectrum(self.kernel)
@@ -129,6 +119,7 @@ class PairMap(FeatureMap):
         return features
 
 
+@dataclass(eq=False, repr=False)
 class RandomFourier(PairMap):
     r"""Random Fourier features of a shift-invariant kernel.
 
@@ -163,6 +154,12 @@ class RandomFourier(PairMap):
     Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007, algorithm 1. Letarte, Morvant
     and Germain, AISTATS 2019, section 2.
     """
+
+    n_components: int = 100
+    gamma: float | str = "scale"
+    kernel: str | Spectrum = "gaussian"
+    standardize: bool = True
+    random_state: Any = None
 
     supervised = False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -55,6 +56,7 @@ class System(Spec, ABC):
 SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abstract]
 
 
+@dataclass(eq=False, repr=False)
 class PublishedDraws(Spectrum):
     """Gaussian frequencies of the published experiments: ``RandomState`` draws them for all rounds at once.
 
@@ -66,9 +68,8 @@ class PublishedDraws(Spectrum):
         Number of rounds to draw for.
     """
 
-    def __init__(self, seed: int, rounds: int) -> None:
-        self.seed = seed
-        self.rounds = rounds
+    seed: int
+    rounds: int
 
     def sample(self, round: Round, size: int, gamma: float) -> Array:
         normal = _published_normal(self.seed, self.rounds, size, round.design.n_features)
@@ -205,7 +206,7 @@ class XGBoostWithCosines(TreeSystem):
     note = "XGBoost's own loop, a cosine and a tree per round, logistic loss"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
-        shared = {"random_state": seed, "n_jobs": threads}
+        shared: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
         return XGBoostLoop("log_loss", rounds, learning_rate, DEPTH, cosines=True, **shared)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -21,6 +22,7 @@ class NativeXGBClassifier(DeferInterrupts, xgboost.XGBClassifier):
     """``xgboost.XGBClassifier``, whose fit can be interrupted."""
 
 
+@dataclass(eq=False, repr=False)
 class XGBoostLoop(ClassifierMixin, BaseEstimator):
     """``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
 
@@ -49,25 +51,14 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
         The booster, and the cosines if there are any, as a fitted estimator.
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "log_loss",
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int = 5,
-        reg_lambda: float = 1.0,
-        cosines: bool = False,
-        random_state: int = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.reg_lambda = reg_lambda
-        self.cosines = cosines
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    loss: str | Loss = "log_loss"
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    max_depth: int = 5
+    reg_lambda: float = 1.0
+    cosines: bool = False
+    random_state: int = 0
+    n_jobs: int = 1
 
     def fit(self, X: Array, y: Array) -> XGBoostLoop:
         """Fit to X (n, d), finite, and labels y (n,) of 0 and 1."""
