@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ from ..losses.coupling import Coupling, Grouped
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..utils.param_validation import Check
+from ..utils.registry import did_you_mean
 from ..utils.typing import Array
 from .early_stopping.monitor import ErrorFunction, MeanLoss
 from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, score_function, with_named_errors
@@ -168,11 +168,9 @@ def named_scorer(name: str) -> Any:
 
     known = [*LOSSES.names(), *METRICS, *get_scorer_names()]
     if name not in known:
-        near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
-            f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}), "
-            f"a metric ({', '.join(METRICS)}) or one of sklearn.metrics.get_scorer_names()"
+            f"eval_metric: unknown name {name!r}.{did_you_mean(name, known)} It may be a loss "
+            f"({', '.join(LOSSES.names())}), a metric ({', '.join(METRICS)}) or one "
+            f"of sklearn.metrics.get_scorer_names()"
         )
     return get_scorer(name)

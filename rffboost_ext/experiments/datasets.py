@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import warnings
 import zlib
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..utils.registry import did_you_mean
 from ..utils.typing import Array
 
 SUFFIXES = (".csv", ".csv.gz")
@@ -141,9 +141,7 @@ def stems(data_dir: str | Path | None) -> list[str]:
 
 def choices_text(what: str, name: str, choices: Sequence[str]) -> str:
     """An unknown name, similar choices, and all choices."""
-    close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return f"{what}.{hint} Choices: {', '.join(choices)}"
+    return f"{what}.{did_you_mean(name, choices)} Choices: {', '.join(choices)}"
 
 
 def comma_separated(text: str) -> list[str]:

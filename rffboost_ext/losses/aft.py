@@ -18,7 +18,6 @@ from abc import abstractmethod
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import erfcx, expit, log_expit, log_ndtr
-from sklearn.base import clone
 
 from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
@@ -27,6 +26,7 @@ from .distributions.special import HALF_LOG_2PI
 from .links import AffineLink, IdentityLink, LogLink
 from .registry import LOSSES
 from .survival import SurvivalLoss
+from .target_statistics import EstimatedLoss
 
 PARAMETERS = """
     Parameters
@@ -45,7 +45,7 @@ NARROW = 1e-6
 LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
 
 
-class AFTLoss(SurvivalLoss):
+class AFTLoss(EstimatedLoss, SurvivalLoss):
     """Base class of the losses of this family: the response is ``exp(raw)``, the time at Z = 0."""
 
     link = LogLink(names=("time",))
@@ -53,6 +53,7 @@ class AFTLoss(SurvivalLoss):
     rows = "independent"
     infinite = True
     constraints = {"sigma": POSITIVE | OneOf(("auto",))}
+    estimated = ("sigma",)
 
     def __init__(self, sigma: float | str = "auto") -> None:
         self.sigma = sigma
@@ -95,9 +96,22 @@ class AFTLoss(SurvivalLoss):
         for side, bounded in (("lower", y[:, 0] > 0.0), ("upper", np.isfinite(y[:, 1]))):
             if not bounded.any():
                 raise ValueError(f"loss {self!r}: y must have a time with a positive and finite {side} bound")
-        if not isinstance(self.sigma, str):
-            return self
-        return clone(self).set_params(sigma=estimate_sigma(self, y, weight))
+        return super().prepared(y, weight, n_classes)
+
+    def estimated_sigma(self, y: Array, weight: Array) -> float:
+        """The sigma of constant scores with the largest likelihood, rounded."""
+        known = np.log(y[(y > 0.0) & np.isfinite(y)])
+        limits = np.log(LEAST_SIGMA), np.log(LARGEST_SIGMA)
+        start = np.array([known.mean(), np.log(np.clip(known.std(), LEAST_SIGMA, LARGEST_SIGMA))])
+
+        def mean_loss(params: Array) -> tuple[float, Array]:
+            sigma = np.exp(params[1])
+            value, by_z, _, by_log_sigma = self.log_likelihood(y, np.full((len(y), 1), params[0]), sigma) @ weight
+            return -value / weight.sum(), np.array([by_z / sigma, -by_log_sigma]) / weight.sum()
+
+        options = {"ftol": 1e-15, "gtol": 1e-9}
+        found = minimize(mean_loss, start, jac=True, bounds=[(None, None), limits], options=options)
+        return float(f"{np.exp(found.x[1]):.{SIGMA_DIGITS}g}")
 
     def value(self, y: Array, raw: Array) -> Array:
         return -self.log_likelihood(y, raw, self.scale)[0]
@@ -214,23 +228,6 @@ def likelihood_of_intervals(loss: AFTLoss, z: Array) -> Array:
             far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
         ]
     )
-
-
-def estimate_sigma(loss: AFTLoss, y: Array, weight: Array) -> float:
-    """The sigma of constant scores with the largest likelihood, rounded."""
-    known = np.log(y[(y > 0.0) & np.isfinite(y)])
-    limits = np.log(LEAST_SIGMA), np.log(LARGEST_SIGMA)
-    start = np.array([known.mean(), np.log(np.clip(known.std(), LEAST_SIGMA, LARGEST_SIGMA))])
-
-    def mean_loss(params: Array) -> tuple[float, Array]:
-        sigma = np.exp(params[1])
-        value, by_z, _, by_log_sigma = loss.log_likelihood(y, np.full((len(y), 1), params[0]), sigma) @ weight
-        return -value / weight.sum(), np.array([by_z / sigma, -by_log_sigma]) / weight.sum()
-
-    found = minimize(
-        mean_loss, start, jac=True, bounds=[(None, None), limits], options={"ftol": 1e-15, "gtol": 1e-9}
-    )
-    return float(f"{np.exp(found.x[1]):.{SIGMA_DIGITS}g}")
 
 
 def exp_of(z: Array) -> Array:

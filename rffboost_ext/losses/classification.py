@@ -23,9 +23,10 @@ def signed_labels(y: Array) -> Array:
     return 2.0 * y - 1.0
 
 
-def second_class_share(y: Array, weight: Array) -> float:
-    """Weighted share of the second class, clipped to [EPS, 1 - EPS]."""
-    return float(np.clip(np.average(y[:, 0], weights=weight), EPS, 1.0 - EPS))
+def log_odds(y: Array, weight: Array) -> Array:
+    """Log-odds of the weighted share of ones in each column of y, (L,), clipped to [EPS, 1 - EPS]."""
+    p = np.clip(np.average(y, axis=0, weights=weight), EPS, 1.0 - EPS)
+    return np.asarray(np.log(p / (1.0 - p)))
 
 
 @LOSSES.register("exponential")
@@ -55,8 +56,7 @@ class Exponential(Loss):
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        p = second_class_share(y, weight)
-        return np.array([0.5 * np.log(p / (1.0 - p))])
+        return 0.5 * log_odds(y, weight)
 
 
 class LogisticLoss(Loss):
@@ -72,6 +72,9 @@ class LogisticLoss(Loss):
         gradient, hessian = np.empty((2, *raw.shape))
         compiled("loss_derivatives").logistic_derivatives(y, raw, gradient, hessian)
         return gradient, hessian
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        return log_odds(y, weight)
 
 
 @LOSSES.register("log_loss")
@@ -109,10 +112,6 @@ class LogLoss(LogisticLoss):
         n_classes = class_count_of(y, n_classes)
         return 1 if n_classes == 2 else n_classes
 
-    def baseline(self, y: Array, weight: Array) -> Array:
-        p = second_class_share(y, weight)
-        return np.array([np.log(p / (1.0 - p))])
-
 
 class MultilabelLogLoss(LogisticLoss):
     """The sum over L labels of ``log(1 + exp(raw)) - y raw``, with y in {0, 1}; ``p = sigmoid(raw)`` for each.
@@ -130,10 +129,6 @@ class MultilabelLogLoss(LogisticLoss):
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each label."""
         return y.shape[1]
-
-    def baseline(self, y: Array, weight: Array) -> Array:
-        p = np.clip(np.average(y, axis=0, weights=weight), EPS, 1.0 - EPS)
-        return np.asarray(np.log(p / (1.0 - p)))
 
 
 class MultinomialLogLoss(Loss):
@@ -181,7 +176,7 @@ class MultinomialLogLoss(Loss):
         return np.asarray(np.log(total) + (largest - raw[np.arange(len(raw)), column(y)]))
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        gradient, hessian = np.empty(raw.shape), np.empty(raw.shape)
+        gradient, hessian = np.empty((2, *raw.shape))
         compiled("loss_derivatives").multinomial_derivatives(y, raw, LEAST_HESSIAN, gradient, hessian)
         return gradient, hessian
 

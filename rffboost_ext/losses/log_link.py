@@ -20,7 +20,7 @@ from ..utils.param_validation import OpenInterval
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
-from .target_statistics import ScaledLoss, require_targets
+from .target_statistics import ScaledLoss, require_targets, round_to_24_bits
 
 # Raw scores are clipped to [-500, 500], logs of 1e-217 and 1e217: the mean of the target stays well inside.
 LARGEST_MEAN = 1e200
@@ -43,7 +43,7 @@ class LogLinkLoss(ScaledLoss):
         Raises
         ------
         ValueError
-            If a target is negative, all are 0, or the log of their mean is near the limits of raw scores.
+            If all targets are 0, or the log of their mean is near the limits of raw scores.
         """
         self.check_target(y)
         if not y.any():
@@ -56,9 +56,9 @@ class LogLinkLoss(ScaledLoss):
             )
         return super().prepared(y, weight, n_classes)
 
-    def unit_of(self, y: Array, weight: Array) -> float:
+    def estimated_unit(self, y: Array, weight: Array) -> float:
         """The mean of the target to the power p - 2."""
-        return float(np.average(y[:, 0], weights=weight)) ** (self.power - 2.0)
+        return round_to_24_bits(float(np.average(y[:, 0], weights=weight)) ** (self.power - 2.0))
 
     def check_target(self, y: Array) -> None:
         require_targets(self, y, y >= 0.0, "at least 0")

@@ -79,22 +79,12 @@ class QueryRanking:
         """Number of rows of each run, (t,)."""
         return np.diff(self.tie, append=len(self.order))
 
-    @property
-    def has_ties(self) -> bool:
-        """Whether rows of a query have equal scores."""
-        return len(self.tie) < len(self.order)
-
     def discount(self, k: int | None) -> Array:
         """The discount of each sorted row, (n,): 1 / log2(2 + rank) for the first k ranks, 0 for others."""
-        discount = self.discount_of_order(k)
-        if not self.has_ties:
-            return discount
-        return self._of_runs(np.add.reduceat(discount, self.tie) / self.tie_size)
+        return self._of_runs(np.add.reduceat(self.discount_of_order(k), self.tie) / self.tie_size)
 
     def tied_difference(self, k: int | None) -> Array:
         """The expected absolute difference of the discounts of a sorted row and another of its run, (n,)."""
-        if not self.has_ties:
-            return np.zeros(len(self.order))
         size = self.tie_size
         place = np.arange(len(self.order)) - self._of_runs(self.tie)
         total = np.add.reduceat((self._of_runs(size) - 1 - 2 * place) * self.discount_of_order(k), self.tie)

@@ -13,7 +13,7 @@ from ..utils.typing import Array
 from .links import IdentityLink
 from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
-from .target_statistics import ScaledLoss
+from .target_statistics import ScaledLoss, one_score_for_two_columns, round_to_24_bits
 
 # What the weight of a pair depends on, as the kernels know it.
 WEIGHTINGS = {"rank": 0, "difference": 1, "equal": 2}
@@ -35,11 +35,7 @@ class RankingLoss(CoupledLoss, ScaledLoss):
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One score for the two columns of y."""
-        if y.shape[1] != 2:
-            raise ValueError(
-                f"loss {self!r}: y must have two columns, relevance and code of the query, got {y.shape[1]}"
-            )
-        return 1
+        return one_score_for_two_columns(self, y, "relevance and code of the query")
 
     def check_target(self, y: Array) -> None:
         """Raise a ValueError unless relevance is from 0 to 31."""
@@ -50,10 +46,10 @@ class RankingLoss(CoupledLoss, ScaledLoss):
         require_constant_weight(y[:, 1], weight)
         return super().prepared(y, weight, n_classes)
 
-    def unit_of(self, y: Array, weight: Array) -> float:
+    def estimated_unit(self, y: Array, weight: Array) -> float:
         """1 over the mean hessian of equal scores."""
         hessian = np.average(self.derivatives(y, np.zeros((len(y), 1)))[1][:, 0], weights=weight)
-        return float(1.0 / hessian) if hessian > 0.0 else 1.0
+        return round_to_24_bits(1.0 / hessian) if hessian > 0.0 else 1.0
 
     @abstractmethod
     def pairs(self, y: Array, score: Array) -> tuple[QueryRanking, Array, Array, Array]:

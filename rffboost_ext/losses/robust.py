@@ -8,14 +8,12 @@ are iteratively reweighted least squares.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import clone
 
-from ..core import Loss
 from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
-from .target_statistics import MAD_TO_STD, ScaledLoss, typical_deviation, weighted_quantile
+from .target_statistics import MAD_TO_STD, EstimatedLoss, ScaledLoss, typical_deviation, weighted_quantile
 
 # Errors are floored at this share of the unit: the hessian of the majorizer is infinite at an error of 0.
 ERROR_FLOOR = 0.05
@@ -23,7 +21,7 @@ ERROR_FLOOR = 0.05
 DEFAULT_DELTA = 1.35
 
 
-class RobustLoss(Loss):
+class RobustLoss(EstimatedLoss):
     """Base class of the losses of this family."""
 
     link = IdentityLink()
@@ -36,7 +34,7 @@ class RobustLoss(Loss):
 class PiecewiseLinearLoss(RobustLoss, ScaledLoss):
     """Base class of losses that are linear on both sides of the target."""
 
-    def unit_of(self, y: Array, weight: Array) -> float:
+    def estimated_unit(self, y: Array, weight: Array) -> float:
         return typical_deviation(y[:, 0] - self.baseline(y, weight), weight)
 
     def absolute_derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
@@ -127,17 +125,15 @@ class Huber(RobustLoss):
     """
 
     constraints = {"delta": POSITIVE | OneOf(("scale",))}
+    estimated = ("delta",)
 
     def __init__(self, delta: float | str = "scale") -> None:
         self.delta = delta
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its delta computed from the target."""
-        if not isinstance(self.delta, str):
-            return self
+    def estimated_delta(self, y: Array, weight: Array) -> float:
+        """1.35 standard deviations."""
         median = weighted_quantile(y[:, 0], weight, 0.5)
-        delta = DEFAULT_DELTA * MAD_TO_STD * typical_deviation(y[:, 0] - median, weight)
-        return clone(self).set_params(delta=delta)
+        return DEFAULT_DELTA * MAD_TO_STD * typical_deviation(y[:, 0] - median, weight)
 
     @property
     def _delta(self) -> float:

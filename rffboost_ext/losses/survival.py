@@ -24,6 +24,7 @@ from ..kernels import compiled
 from ..utils.typing import Array
 from .links import IdentityLink, clip_exponent
 from .registry import LOSSES
+from .target_statistics import one_score_for_two_columns
 
 # Hessian of rows that are never at risk at an event.
 LEAST_HESSIAN = 1e-16
@@ -100,10 +101,8 @@ class SurvivalLoss(Loss):
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One score for the two columns of y."""
-        if y.shape[1] != 2:
-            columns = "lower and upper bound of the time" if self.infinite else "event and time"
-            raise ValueError(f"loss {self!r}: y must have two columns, {columns}, got {y.shape[1]}")
-        return 1
+        columns = "lower and upper bound of the time" if self.infinite else "event and time"
+        return one_score_for_two_columns(self, y, columns)
 
     def bounds(self, y: Array) -> Array:
         """Lower and upper bounds of the times of a target, (n, 2)."""

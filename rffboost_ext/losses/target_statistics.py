@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -19,23 +19,30 @@ MAD_TO_STD = 1.4826
 BITS = 24
 
 
-class ScaledLoss(Loss):
-    """Base class of losses with a unit of derivatives: a number, or "auto" for one that ``prepared`` computes."""
+class EstimatedLoss(Loss):
+    """Base class of losses with parameters that are estimated from the target in each fit if they are strings."""
+
+    estimated: ClassVar[tuple[str, ...]] = ("unit",)
+    """These parameters. A method such as ``estimated_unit(y, weight)`` returns the estimate of each."""
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with its parameters estimated from the target."""
+        self.check_target(y)
+        loss = self
+        for name in self.estimated:
+            if isinstance(getattr(loss, name), str):
+                estimate = getattr(loss, f"estimated_{name}")(y, weight)
+                loss = clone(loss).set_params(**{name: estimate})
+        return loss
+
+
+class ScaledLoss(EstimatedLoss):
+    """Base class of losses with a unit of derivatives: a number, or "auto" for an estimate."""
 
     constraints = {"unit": POSITIVE | OneOf(("auto",))}
 
     def __init__(self, unit: float | str = "auto") -> None:
         self.unit = unit
-
-    @abstractmethod
-    def unit_of(self, y: Array, weight: Array) -> float:
-        """The unit for a target (n, K)."""
-
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit computed from the target."""
-        if not isinstance(self.unit, str):
-            return self
-        return clone(self).set_params(unit=round_to_24_bits(self.unit_of(y, weight)))
 
     @property
     def scales(self) -> Scales:  # type: ignore[override]
@@ -47,6 +54,13 @@ def require_targets(loss: Loss, y: Array, valid: Array, allowed: str) -> None:
     """Raise a ValueError with the first target outside of `valid`, a boolean array of the shape of `y`."""
     if not valid.all():
         raise ValueError(f"loss {loss!r}: y must be {allowed}, got {y[~valid][0]:g}")
+
+
+def one_score_for_two_columns(loss: Loss, y: Array, columns: str) -> int:
+    """1, the number of scores, or a ValueError that names the two columns that a target must have."""
+    if y.shape[1] != 2:
+        raise ValueError(f"loss {loss!r}: y must have two columns, {columns}, got {y.shape[1]}")
+    return 1
 
 
 def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:

@@ -7,6 +7,7 @@ Closed forms of the score are of the standard distribution with location 0 and s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,12 @@ def nll(y_true: Any, y_dist: Any, *, sample_weight: Any = None) -> float:
     1.169
     """
     y, weight = checked_rows("nll", y_true, y_dist, sample_weight)
-    return -float(np.average(log_density(y_dist, y), weights=weight))
+    return float(np.average(nll_of_rows(y_dist, y), weights=weight))
 
 
-def log_density(y_dist: Any, y: Array) -> Array:
-    """The log density, or the log probability of a discrete distribution, of each row."""
-    return np.asarray(y_dist.logpmf(y) if hasattr(y_dist.dist, "pmf") else y_dist.logpdf(y))
+def nll_of_rows(frozen: Any, y: Array) -> Array:
+    """Minus the log density, or the log probability of a discrete distribution, of each row."""
+    return -np.asarray(frozen.logpmf(y) if hasattr(frozen.dist, "pmf") else frozen.logpdf(y))
 
 
 def checked_rows(owner: str, y_true: Any, y_dist: Any, sample_weight: Any) -> tuple[Array, Array]:
@@ -119,25 +120,13 @@ def checked_rows(owner: str, y_true: Any, y_dist: Any, sample_weight: Any) -> tu
     return y, check_sample_weight(sample_weight, len(y))
 
 
-def mean_crps(y: Array, response: Array, sample_weight: Array | None = None, *, loss: Loss) -> float:
-    """The mean CRPS of targets (n,) and responses (n, W) of a distribution."""
-    return float(np.average(crps_of_rows(frozen(loss, "crps", y, response), y), weights=sample_weight))
-
-
-def mean_nll(y: Array, response: Array, sample_weight: Array | None = None, *, loss: Loss) -> float:
-    """The mean negative log-likelihood of targets (n,) and responses (n, W) of a distribution."""
-    return -float(np.average(log_density(frozen(loss, "nll", y, response), y), weights=sample_weight))
-
-
-def frozen(loss: Loss, name: str, y: Array, response: Array) -> Any:
-    """The distributions of the rows; a ValueError if the loss is no distribution."""
+def mean_score(
+    name: str, of_rows: Callable[..., Array], y: Array, response: Array, sample_weight: Any = None, *, loss: Loss
+) -> float:
+    """The mean of a score of targets (n,) and responses (n, W) of a loss, which must be a distribution."""
     if not isinstance(loss, Distribution):
         raise ValueError(f"the loss must be a distribution for the metric {name!r}, got {loss!r}")
-    return loss.frozen(response.reshape(len(y), -1))
-
-
-METRICS["crps"] = NamedMetric(mean_crps, greater_is_better=False, needs_loss=True)
-METRICS["nll"] = NamedMetric(mean_nll, greater_is_better=False, needs_loss=True)
+    return float(np.average(of_rows(loss.frozen(response.reshape(len(y), -1)), y), weights=sample_weight))
 
 
 def crps_of_rows(frozen: Any, y: Array) -> Array:
@@ -247,3 +236,6 @@ CLOSED_FORMS: dict[str, Callable[..., Array]] = {
     "poisson": crps_poisson,
 }
 """By the names of scipy: the scores of standardised targets (n,) and shapes."""
+
+for name, of_rows in (("crps", crps_of_rows), ("nll", nll_of_rows)):
+    METRICS[name] = NamedMetric(partial(mean_score, name, of_rows), greater_is_better=False, needs_loss=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from .warnings import warn_user
@@ -90,8 +90,7 @@ class Registry(Generic[T]):
         if name not in self._table:
             self._search()
         if name not in self._table:
-            close = difflib.get_close_matches(name, self._table, n=3, cutoff=0.5)
-            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            hint = did_you_mean(name, self._table)
             raise ValueError(f"unknown {self.kind} {name!r}.{hint} Registered: {', '.join(self.names())}")
         return self._table[name]
 
@@ -149,6 +148,14 @@ class Registry(Generic[T]):
                     f"loaded: {error!r}",
                     RuntimeWarning,
                 )
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """A question that names up to three choices that are similar to a name; empty if there are none."""
+    choices = list(choices)
+    parts = [choice for choice in choices if name in choice]
+    close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5) or parts[:3]
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def require_name(kind: str, name: Any) -> None:

@@ -117,7 +117,7 @@ def test_targets_are_checked(name, wrong, words):
     y = np.array([[1.0], [wrong]]) if name != "beta" else np.array([[0.5], [wrong]])
     with pytest.raises(ValueError, match=f"y must be {words}, got {wrong:g}"):
         DISTRIBUTIONS.create(name).prepared(y, np.ones(2))
-    with pytest.raises(ValueError, match="y must have one column, got 2"):
+    with pytest.raises(ValueError, match=r"y must have one column .*got 2"):
         DISTRIBUTIONS.create(name).n_scores(np.ones((3, 2)))
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import clone
 
-from ...core import Loss, Scales
+from ...core import Scales
 from ...utils.param_validation import NON_NEGATIVE, POSITIVE, POSITIVE_SEQUENCE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
+from ..target_statistics import EstimatedLoss
 
 # Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
 LARGEST = 1e250
@@ -26,7 +26,7 @@ FURTHER_RATE = 0.125
 LEAST_INFORMATION = 0.1
 
 
-class Distribution(Loss):
+class Distribution(EstimatedLoss):
     r"""A distribution of one target given the features, fitted by its negative log-likelihood.
 
     The response has a column for each parameter of the distribution, ``link.names``. The loss of a row is
@@ -62,13 +62,9 @@ class Distribution(Loss):
     def __init__(self, unit: float | str | Sequence[float] = "auto") -> None:
         self.unit = unit
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with the unit of each score computed from the target."""
-        self.check_target(y)
-        if not isinstance(self.unit, str):
-            return self
-        unit = np.exp2(-np.round(np.log2(self._information(self.baseline(y, weight)[None])[0])))
-        return clone(self).set_params(unit=tuple(unit.tolist()))
+    def estimated_unit(self, y: Array, weight: Array) -> tuple[float, ...]:
+        """One over the Fisher information of each score at the baseline, rounded to a power of two."""
+        return tuple(np.exp2(-np.round(np.log2(self._information(self.baseline(y, weight)[None])[0]))).tolist())
 
     @property
     def scales(self) -> Scales:  # type: ignore[override]
@@ -78,8 +74,7 @@ class Distribution(Loss):
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each parameter of the distribution."""
-        if y.shape[1] != 1:
-            raise ValueError(f"loss {self!r}: y must have one column, got {y.shape[1]}")
+        super().n_scores(y)
         return self.n_parameters
 
     @property
@@ -140,7 +135,7 @@ class ContinuousDistribution(Distribution):
     a fit would never end. The loss is therefore that of targets which are known up to errors of a size, the
     resolution, and the best scale of an exact prediction is the resolution. Elsewhere it makes no difference.
 
-    The loss and gradient of a new distribution use ``error``; it may define ``default_resolution``.
+    The loss and gradient of a new distribution use ``error``; it may define ``estimated_resolution``.
 
     Parameters
     ----------
@@ -151,6 +146,7 @@ class ContinuousDistribution(Distribution):
         fit it is then 0.
     """
 
+    estimated = ("resolution", "unit")
     constraints = Distribution.constraints | {"resolution": NON_NEGATIVE | OneOf(("auto",))}
     resolution: float | str
 
@@ -158,16 +154,8 @@ class ContinuousDistribution(Distribution):
         super().__init__(unit)
         self.resolution = resolution
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with unit and resolution computed from the target."""
-        self.check_target(y)
-        if not isinstance(self.resolution, str):
-            return super().prepared(y, weight, n_classes)
-        resolution = self.default_resolution(y[:, 0], weight)
-        return clone(self).set_params(resolution=resolution).prepared(y, weight, n_classes)
-
-    def default_resolution(self, y: Array, weight: Array) -> float:
-        """The resolution for a target (n,): by default a millionth, where it is relative to targets or bounded."""
+    def estimated_resolution(self, y: Array, weight: Array) -> float:
+        """The resolution for a target (n, 1): a millionth, where it is relative to targets or bounded."""
         return RESOLUTION
 
     @property

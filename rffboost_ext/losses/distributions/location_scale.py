@@ -40,16 +40,16 @@ class LocationScale(ContinuousDistribution):
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
         """Location and scale of a target (n,)."""
 
-    def default_resolution(self, y: Array, weight: Array) -> float:
-        """A millionth of the scale of a target (n,); of its location, or of 1, if it is constant."""
-        location, scale = self.moments(y, weight)
+    def estimated_resolution(self, y: Array, weight: Array) -> float:
+        """A millionth of the scale of a target (n, 1); of its location, or of 1, if it is constant."""
+        location, scale = self.moments(y[:, 0], weight)
         size = abs(location)
         return RESOLUTION * (scale if scale > CONSTANT_SPREAD * size else size or 1.0)
 
     def bounded_moments(self, y: Array, weight: Array) -> tuple[float, float, float]:
         """Location, scale and resolution of a target (n,); the scale is at least the resolution."""
         location, scale = self.moments(y, weight)
-        least = self.error if self.error > 0.0 else self.default_resolution(y, weight)
+        least = self.error if self.error > 0.0 else self.estimated_resolution(y[:, None], weight)
         return location, max(scale, least), least
 
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -129,9 +129,7 @@ class LogNormal(Normal):
     def moments(self, y: Array, weight: Array) -> tuple[float, float]:
         return super().moments(np.log(y), weight)
 
-    def default_resolution(self, y: Array, weight: Array) -> float:
-        """A millionth of the target."""
-        return RESOLUTION
+    estimated_resolution = ContinuousDistribution.estimated_resolution
 
     def frozen(self, response: Array) -> Any:
         return stats.lognorm(s=response[:, 1], scale=np.exp(clip_exponent(response[:, 0])))
