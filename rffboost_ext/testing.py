@@ -10,9 +10,9 @@ from .boosting.loop import boost
 from .boosting.plan import check_composition, default_step
 from .contracts import learners, losses
 from .contracts.comparison import contract_errors, require_that
+from .contracts.fit import baseline_of, prepared_loss, require_finite_target
 from .contracts.learners import LearnerSample
 from .contracts.loss_sample import MAX_ROWS, random_samples, sample_weights
-from .contracts.preparation import baseline_of, prepared_loss, require_finite_target
 from .contracts.terms import TermSample, keep_laws
 from .core import CoupledLoss, Learner, Loss, Observations, Term
 from .learners.registry import LEARNERS

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from ..contracts.preparation import prepare, require_accepted_target
+from ..contracts.fit import prepare, require_accepted_target
 from ..core import Loss
 from ..data.dataset import Dataset, are_rows_of, check_sample_weight
 from ..losses.coupling import Coupling

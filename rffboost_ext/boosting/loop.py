@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from .._signals import raise_dropped
-from ..contracts.comparison import is_foreign, require_derivatives
-from ..contracts.learners import fit_term
-from ..contracts.losses import check_in_fit
-from ..contracts.preparation import (
+from ..contracts.fit import (
     baseline_of,
+    check_derivatives,
+    check_in_fit,
+    check_terms_of_fit,
     count_scores,
+    fit_term,
+    is_foreign,
     prepared_loss,
     require_baseline,
     require_known_classes,
 )
-from ..contracts.terms import check_terms_of_fit
 from ..core import Learner, Loss, Observations, Round, Step, Term
 from ..learners.design import Design
 from ..preprocessing.row_arguments import check_base_margin
@@ -180,7 +181,7 @@ class RoundFitter:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
         loss, step = self.parts.loss, self.parts.step
         derivatives = loss.scales.apply(self.rows.derivatives(loss, raw))
-        require_derivatives(loss, derivatives, raw, f"in round {index}")
+        check_derivatives(loss, derivatives, raw, f"in round {index}")
         # As default_rng, which takes twice the time.
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
         shrinkage = step.shrinkage(index)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..contracts.preparation import prepare
+from ..contracts.fit import prepare
 from ..core import Learner, Loss, Observations, Spec, Step
 from ..data.dataset import Dataset
 from ..learners.registry import LEARNERS

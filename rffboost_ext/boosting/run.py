@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contracts.comparison import is_foreign
+from ..contracts.fit import is_foreign
 from ..core import Loss
 from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS

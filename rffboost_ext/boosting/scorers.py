@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from ..contracts.preparation import require_accepted_target
+from ..contracts.fit import require_accepted_target
 from ..core import CoupledLoss, Loss, Observations
 from ..losses.target_statistics import takes_several_targets
 from ..preprocessing.targets import decision_values, decode_labels, squeeze

@@ -1,4 +1,4 @@
-"""The laws of a learner, each a function of a sample, and the check of every fit of a round."""
+"""The laws of a learner, each a function of a sample."""
 
 from __future__ import annotations
 
@@ -9,67 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Fitted, Learner, Loss, Observations, Round, Term
+from ..core import Learner, Loss, Observations, Round, Term
 from ..core.spec import full_repr
 from ..learners.design import Design
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .comparison import (
-    describe,
-    is_finite,
-    is_foreign,
-    require_close,
-    require_shape,
-    require_that,
-    require_unchanged,
-)
+from .comparison import require_close, require_that
+from .fit import fit_term, unchanged_fit
 from .terms import TermSample, keep_laws
 
 N_ROWS, N_FEATURES = 80, 3
-ARRAYS = "y", "raw", "gradient", "hessian", "weight"
-"""The arrays of a round."""
-
-
-def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tuple[Term, Array]:
-    """Fit a learner, or an earlier term again; return the term and its outputs (n, C) on the rows of the round.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the learner returns no term, or outputs of another shape or not finite; or, if its class is not one of
-        this package, changes the round or itself in the first round.
-    """
-
-    def fit() -> Fitted:
-        return learner.fit(round) if earlier is None else learner.refit(earlier, round)
-
-    fitted = unchanged_fit(learner, round, fit) if round.index == 0 and is_foreign(learner) else fit()
-    term = fitted[0] if isinstance(fitted, tuple) and len(fitted) == 2 else fitted
-    if not isinstance(term, Term):
-        raise TypeError(
-            f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe(term)}"
-        )
-    try:
-        term.check(round.design.n_features, round.raw.shape[1])
-    except ValueError as error:
-        raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
-    _, output = round.evaluated(fitted)
-    if not is_finite(output, round.raw.shape):
-        what = f"learner {learner!r}: what its term yields"
-        require_shape(what, output, round.raw.shape, where=f" in round {round.index}")
-    # Steps and scores are in double precision.
-    return term, output.astype(np.float64, copy=False)
-
-
-def unchanged_fit(learner: Learner, round: Round, fit: Callable[[], Fitted]) -> Fitted:
-    """What a fit returns, or a ContractError if it changes the round or the parameters of the learner."""
-    arrays = {f"round.{name}": getattr(round, name) for name in ARRAYS}
-    arrays |= {"design.X": round.design.X, "design.original": round.design.original}
-    params = full_repr(learner)
-    fitted: Fitted = require_unchanged(f"learner {learner!r}: fit", fit, **arrays)
-    require_that(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
-    return fitted
 
 
 @dataclass(frozen=True)

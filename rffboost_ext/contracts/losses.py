@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
 
-from ..core import CoupledLoss, Loss, Observations
+from ..core import CoupledLoss, Observations
 from ..core.spec import full_repr
 from ..losses.coupling import group_codes
 from ..utils.typing import Array
-from ..utils.warnings import warn_user
 from .comparison import (
     require_close,
     require_derivatives,
@@ -21,12 +19,8 @@ from .comparison import (
     require_that,
     require_unchanged,
 )
-from .loss_sample import ADVICE, LossSample, samples_of_fit
+from .loss_sample import ADVICE, LossSample
 
-# Gradients and hessians below which penalties, for hessians of about 1, leave nothing to learn.
-SMALL = 1e-3
-PASSED: WeakKeyDictionary[type[Loss], set[tuple[str, bool]]] = WeakKeyDictionary()
-"""The classes of losses that have passed in a fit: their parameters, and whether there was an offset."""
 # Differences are over this share of a Newton step.
 STEP = 1e-5
 # Derivatives of a loss of coupled rows that are checked.
@@ -290,33 +284,3 @@ LAWS = (
     copies_are_equal,
 )
 """All laws."""
-
-
-def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> None:
-    """Raise a ContractError if a user's prepared loss breaks a law that a fit relies on, on at most 100 rows."""
-    near, spread = samples_of_fit(loss, rows, baseline, n_classes)
-    passed, given = PASSED.setdefault(type(loss), set()), (full_repr(loss), rows.offset is not None)
-    if given not in passed:
-        for law in LAWS_OF_FIT:
-            law(near)
-        rows_stand_alone(spread)
-        if rows.offset is not None:
-            translation(near)
-        passed.add(given)
-    warn_if_small(near)
-
-
-def warn_if_small(sample: LossSample) -> None:
-    """Warn if all gradients and hessians of a score are far below 1 at the baseline."""
-    loss = sample.loss
-    derivatives = loss.scales.apply(sample.derivatives(sample.raw))
-    gradient, hessian = (np.abs(values).max(axis=0) for values in derivatives)
-    small = (gradient > 0.0) & (gradient < SMALL) & (hessian > 0.0) & (hessian < SMALL)
-    if small.any():
-        unit = np.where(small, 1.0 / np.where(small, hessian, 1.0), 1.0) * np.asarray(loss.scales.unit)
-        wanted = ", ".join(f"{one:.1g}" for one in np.broadcast_to(unit, small.shape))
-        warn_user(
-            f"loss {loss!r}: hessians are at most {hessian[small].max():.1g} at the baseline; penalties such as "
-            f"l2, reg_lambda and min_child_weight are for hessians of about 1. The loss needs "
-            f"scales = Scales(unit={f'({wanted})' if len(small) > 1 else wanted})"
-        )

@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..core import Term
-from ..terms.ensemble import group_by_family
 from ..utils.typing import Array
-from .comparison import ContractError, contract_errors, is_foreign, require_shape, require_that
+from .comparison import ContractError, contract_errors, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
-# Rows of a fit on which laws are checked.
-ROWS_OF_FIT = 32
 # Relative to the size of the summands. The terms of a fit may compute in single precision.
 TOLERANCE, TOLERANCE_OF_FIT = 1e-6, 1e-4
 LAYOUTS: dict[str, Callable[[Array], Array]] = {
@@ -135,27 +132,6 @@ def forms_are_equal(sample: TermSample) -> None:
 
 LAWS = outputs_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
 """The laws of a term; a fit relies on all of them."""
-
-
-def check_terms_of_fit(terms: Sequence[Term], X: Array, outputs: Array | None = None) -> None:
-    """Raise a ContractError that names the law if a user's term breaks one on some rows of a fit, at most 32.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-        Terms of a fit; terms of this package are not checked.
-    X : ndarray of shape (n, d)
-        Its rows.
-    outputs : ndarray of shape (n, C), optional
-        What the fit takes as the outputs of the last term on these rows, such as those that its learner returned.
-    """
-    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), ROWS_OF_FIT)).astype(np.intp))
-    for family in group_by_family([term for term in terms if is_foreign(term)]).values():
-        sample = TermSample(family, X[rows], TOLERANCE_OF_FIT, rows)
-        keep_laws(sample)
-        if outputs is not None and family[-1] is terms[-1]:
-            law, size = "the outputs that the learner returned must be term(X)", np.abs(outputs).max(axis=0)
-            sample.require_same(law, outputs[rows], terms[-1], X[rows], size)
 
 
 def keep_laws(sample: TermSample) -> None:

@@ -18,7 +18,7 @@ from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, eva
 from ..boosting.plan import Interrupted, Parts, Plan, Result, Start, key_of
 from ..boosting.run import run
 from ..boosting.training import FitRecorder, Trainer
-from ..contracts.preparation import count_scores
+from ..contracts.fit import count_scores
 from ..core import Loss
 from ..core.spec import full_repr
 from ..data.dataset import Dataset, warn_if_light

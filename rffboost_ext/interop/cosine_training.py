@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..boosting.loop import RoundFitter
-from ..contracts.terms import check_terms_of_fit
+from ..contracts.fit import check_terms_of_fit
 from ..core import Term
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array

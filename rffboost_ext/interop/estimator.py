@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.scorers import score_of_loss
-from ..contracts.preparation import require_accepted_target, require_known_classes
+from ..contracts.fit import require_accepted_target, require_known_classes
 from ..core import Loss, Observations
 from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES

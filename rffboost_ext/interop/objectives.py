@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from ..boosting.early_stopping.monitor import MeanLoss
-from ..contracts.preparation import baseline_of
+from ..contracts.fit import baseline_of
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
 from ..preprocessing.tables import number_array

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..boosting.metrics import resolve_metric
 from ..boosting.scorers import ScoreDecoder, ScoreFunction
-from ..contracts.comparison import is_foreign, require_derivatives
-from ..contracts.losses import check_in_fit
-from ..contracts.preparation import (
+from ..contracts.fit import (
     baseline_of,
+    check_derivatives,
+    check_in_fit,
+    is_foreign,
     prepare,
     prepared_loss,
     require_finite_target,
@@ -232,7 +233,7 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array) -> tuple[Array
         gradient[counts], hessian[counts] = weighted_in_units(loss, rows.take(counts), raw[counts])
         return gradient, hessian
     derivatives = loss.scales.apply(rows.derivatives(loss, raw))
-    require_derivatives(loss, derivatives, raw, "in training")
+    check_derivatives(loss, derivatives, raw, "in training")
     gradient, hessian = derivatives
     weight = rows.weight[:, None]
     return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Learner, RFFBoostRegressor, Term, boost
-from rffboost_ext.contracts import terms as contract
-from rffboost_ext.contracts.terms import check_terms_of_fit
+from rffboost_ext.contracts import fit as contract
+from rffboost_ext.contracts.fit import check_terms_of_fit
 from rffboost_ext.testing import check_term
 
 RNG = np.random.default_rng(0)

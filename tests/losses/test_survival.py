@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from rffboost_ext import LOSSES, Observations
-from rffboost_ext.contracts.preparation import prepared_loss
+from rffboost_ext.contracts.fit import prepared_loss
 from rffboost_ext.losses import Cox
 
 from ..cases import bounds, event_and_time

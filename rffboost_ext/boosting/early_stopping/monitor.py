@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...contracts.comparison import is_foreign
+from ...contracts.fit import is_foreign
 from ...core import CoupledLoss, Loss, Observations, Term
 from ...data.dataset import Dataset
 from ...losses.links import LARGEST_EXPONENT
