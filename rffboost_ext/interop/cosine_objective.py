@@ -207,9 +207,10 @@ class CosineObjective:
         training.require_trees(trees)
         found, fitter = host.read(booster, n_rounds=1), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
-        importances = defer_importances(rows, self.random_state, fitter.parts.loss)
         ensemble = training.ensemble(trees, self.every)
-        return fitted(found, ensemble, fitter.parts.loss, learner=self.learner, importances=importances)
+        model = fitted(found, ensemble, fitter.parts.loss, learner=self.learner)
+        model._importances = defer_importances(rows, self.random_state, fitter.parts.loss)
+        return model
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
         X, rows = self._cosine_sum(matrix).X, read_rows(matrix, self.loss)

@@ -22,7 +22,7 @@ from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import decode_labels, first_labels, squeeze
 from ..utils.typing import Array
 from .fit_targets import add_queries, check_target_array, host_class_factors
-from .host import HOSTS, Host, HostModel
+from .host import HOSTS, Host
 from .score_conversion import (
     ArrayMetric,
     ScoreConversion,
@@ -32,7 +32,6 @@ from .score_conversion import (
     prepare_for_training,
     slope_of,
 )
-from .xgboost_host import loss_from_text
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.
@@ -241,17 +240,14 @@ class HostEstimator:
             )
             raise ValueError(f"{name}: loss {loss!r} ignores {param}; {advice}, got {value!r}")
 
-    def _continued_baseline(self, model: Any, found: HostModel) -> Array:
+    def _continued_baseline(self, model: Any) -> Array:
         """The baseline of a fit that continues a model, or a ValueError if the loss has another link."""
-        name, n_outputs, link = self._host.continued, len(self.baseline_), found.link
-        start, slope = found.ensemble.baseline, slope_of(self.loss_)
+        name, n_outputs, slope = self._host.continued, len(self.baseline_), slope_of(self.loss_)
+        found = self._host.read(self._host.booster_of(model, name))
+        start, link = found.ensemble.baseline, found.link
         if isinstance(model, HostEstimator):
             link, conversion = host_link(model.loss_), model.score_conversion()
             start = start + conversion.slope * conversion.offset
-        elif found.loss_text is not None:
-            link = host_link(loss_from_text(found.loss_text, self.loss))
-        elif found.objective == self._host.unknown_objective:
-            link = None
         if len(start) != n_outputs:
             raise ValueError(f"{type(self).__name__}: {name} must have {n_outputs} outputs, got {len(start)}")
         if link is not None and link != host_link(self.loss_):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
 
 from ..core import Link, Loss, Term
 from ..preprocessing.category_encoding import CategoryEncoding, sorted_codes
@@ -42,10 +45,6 @@ class HostModel:
         Targets of several outputs that are not the classes of one.
     averages : bool
         Whether the ensemble is the mean over the rounds of a random forest; LightGBM returns raw scores as sums.
-    n_predicted : int or None
-        Rounds that its own ``predict`` uses; None for those of the ensemble.
-    loss_text : str or None
-        The loss of ours that the model records, by :func:`loss_to_text`.
     """
 
     booster: Any
@@ -59,8 +58,6 @@ class HostModel:
     classes: Array | None = None
     n_targets: int = 1
     averages: bool = False
-    n_predicted: int | None = None
-    loss_text: str | None = None
 
     def encoded(self, ensemble: Ensemble) -> tuple[Ensemble, CategoryEncoding | None]:
         """An ensemble of these trees on sorted codes, and their encoding, None if all columns are numbers."""
@@ -78,8 +75,6 @@ class Host(ABC):
     """Where a training with a callable starts by default."""
     stores_start: ClassVar[bool]
     """Whether a model has its initial scores after a training with a callable."""
-    unknown_objective: ClassVar[str]
-    """The objective that a model names after a training with a callable."""
     slicing: ClassVar[str]
     """Name of the method of a matrix that returns some of its rows."""
     metric_direction: ClassVar[tuple[bool, ...]]
@@ -91,6 +86,8 @@ class Host(ABC):
     score_type: ClassVar[type]
     estimator: ClassVar[Any]
     """The base class of its estimators."""
+    booster: ClassVar[Any]
+    """The class of its models."""
     objective_names: ClassVar[Sequence[str]] = ("objective",)
     """The parameter of estimators that our loss replaces, and its aliases."""
     continued: ClassVar[str]
@@ -128,9 +125,20 @@ class Host(ABC):
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Any]) -> Any:
         """What makes a training on matrices start from the baseline of a prepared loss: parameters, or a score."""
 
+    def booster_of(self, model: Any, name: str = "model") -> Any:
+        """The booster of a model or of the file of one, or a TypeError that names the parameter."""
+        if isinstance(model, str | os.PathLike):
+            return self.booster(model_file=model)
+        if isinstance(model, self.estimator):
+            check_is_fitted(model)
+            return model.get_booster() if hasattr(model, "get_booster") else model.booster_
+        if not isinstance(model, self.booster):
+            raise TypeError(f"{name} must be a model of {self.name} or the path of its file, got {model!r}")
+        return model
+
     @abstractmethod
     def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
-        """A booster, a fitted estimator or the file of a model, with some rounds; by default up to the best."""
+        """A booster or a fitted estimator, with some rounds; by default those of its ``predict``."""
 
     @abstractmethod
     def rounds(self, booster: Any, changed: Sequence[bool]) -> list[Term | None]:

@@ -19,7 +19,7 @@ from ..preprocessing.targets import decision_values, encode_labels, first_labels
 from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
 from .fit_targets import replace_eval_targets
-from .lightgbm_host import HOST, lightgbm_booster
+from .lightgbm_host import HOST
 from .objectives import attach, host_labels
 from .score_conversion import ArrayMetric, ArrayObjective
 
@@ -117,7 +117,7 @@ class LGBMEstimator(HostEstimator):
         if given is not None and not is_flat:
             check_base_margin(given, len(rows), n_outputs, "init_score")
         if model is not None:
-            return self._continued_baseline(model, self._host.read(lightgbm_booster(model, "init_model")))
+            return self._continued_baseline(model)
         starts_from_0 = given is not None or self._other_params.get("boost_from_average") in (False, "false")
         return np.zeros(n_outputs) if starts_from_0 else self.baseline_
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from lightgbm import Booster, Dataset, LGBMModel
-from sklearn.utils.validation import check_is_fitted
 
 from ..core import Link, Loss, Term
 from ..losses.links import BinaryLogitLink
@@ -31,8 +29,8 @@ class LightGBMHost(Host):
     """LightGBM: ``Dataset``, ``Booster`` and ``LGBMModel``."""
 
     name, slicing, metric_direction = "LightGBM", "subset", (False,)
-    unset_score, stores_start, unknown_objective = 0.0, False, "custom"
-    estimator = LGBMModel
+    unset_score, stores_start = 0.0, False
+    estimator, booster = LGBMModel, Booster
     score_argument, score_type, continued = "raw_score", np.float64, "init_model"
     # Its alias "loss" is our own parameter.
     objective_names = ("objective", "objective_type", "app", "application")
@@ -88,13 +86,13 @@ class LightGBMHost(Host):
         return baseline
 
     def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
-        booster = lightgbm_booster(model)
+        booster = self.booster_of(model)
         width = booster.num_model_per_iteration()
         require("to_ensemble", "n_rounds", n_rounds, Integer(1, booster.num_trees() // width) | OPTIONAL)
         text = parse_text_model(booster.model_to_string(num_iteration=n_rounds))
         terms = tuple(rounds_of_text_model(text))
         ensemble = Ensemble(np.zeros(width), terms, np.ones((len(terms), 2)))
-        names, objective = booster.feature_name(), text.header.get("objective", self.unknown_objective)
+        names, objective = booster.feature_name(), text.header.get("objective", "custom")
         is_named = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
         return HostModel(
             booster,
@@ -123,18 +121,6 @@ class LightGBMHost(Host):
 
 
 HOST = LightGBMHost()
-
-
-def lightgbm_booster(model: Any, name: str = "model") -> Booster:
-    """The booster of a model of LightGBM or of the file of one, or a TypeError that names the parameter."""
-    if isinstance(model, str | os.PathLike):
-        return Booster(model_file=model)
-    if isinstance(model, LGBMModel):
-        check_is_fitted(model)
-        return model.booster_
-    if not isinstance(model, Booster):
-        raise TypeError(f"{name} must be a model of LightGBM or the path of its file, got {model!r}")
-    return model
 
 
 def recorded_link(objective: str) -> Link | None:

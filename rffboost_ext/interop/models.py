@@ -12,7 +12,6 @@ from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.init_model import InitModel
 from ..estimators.regressor import RFFBoostRegressor
-from ..inspection.importance import DeferredImportances
 from ..losses.registry import LOSSES
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
@@ -36,8 +35,8 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
         gblinear, which is one term. Of LightGBM gbdt, dart or rf, also with linear leaves. For categorical splits
         the ensemble acts on codes, as the hosts do on arrays.
     n_rounds : int, optional
-        Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
-        of a Booster of XGBoost are left out, as its own predict uses all.
+        Rounds to take; by default those that the model's own ``predict`` uses: after early stopping up to the
+        best, but all of a Booster of XGBoost.
 
     Returns
     -------
@@ -68,14 +67,7 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
 
 def read_model(model: Any, n_rounds: int | None = None) -> HostModel:
     """A model of a host as ``to_ensemble`` takes it, in the host's units."""
-    found = host_of(model, NO_MODEL).read(model, n_rounds)
-    used, total = len(found.ensemble), found.n_predicted
-    if n_rounds is None and total is not None and used < total:
-        warn_user(
-            f"{used} of {total} rounds of the Booster are used, up to the best of early stopping; its own predict "
-            f"uses all. Pass n_rounds={used} or n_rounds={total} to to_ensemble() or bind()"
-        )
-    return found
+    return host_of(model, NO_MODEL).read(model, n_rounds)
 
 
 def raw_ensemble(model: Any, found: HostModel) -> Ensemble:
@@ -135,12 +127,15 @@ def bind(
         ensemble = replace(ensemble, baseline=check_bound_baseline(baseline, n_outputs))
     elif base_margin:
         ensemble = replace(ensemble, baseline=np.zeros(n_outputs))
-    if found.objective != host.unknown_objective and found.link != loss.link:
+    if found.link not in (None, loss.link):
         warn_user(
             f"bind: the booster records the objective {found.objective!r}, whose link differs from that of loss "
             f"{loss!r}; predictions are right only if its scores are raw scores of the loss"
         )
-    return fitted(found, ensemble, loss, categories=encoding, base_margin=base_margin)
+    model = fitted(found, ensemble, loss, categories=encoding)
+    if base_margin:
+        model.uses_base_margin_ = True
+    return model
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
@@ -176,8 +171,6 @@ def fitted(
     loss: Loss,
     learner: str | Learner = "tree",
     categories: CategoryEncoding | None = None,
-    base_margin: bool = False,
-    importances: DeferredImportances | None = None,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
@@ -193,10 +186,6 @@ def fitted(
         The learner of a later fit of the estimator.
     categories : CategoryEncoding, optional
         Categories of the columns, whose codes the ensemble takes; None if all are numbers.
-    base_margin : bool, default=False
-        Whether predictions need an offset, which is added to the raw scores.
-    importances : DeferredImportances, optional
-        Rows of the training for feature importances.
 
     Returns
     -------
@@ -211,8 +200,4 @@ def fitted(
     encoder.__dict__.update(columns, n_features_in_=found.n_features)
     if found.names is not None and found.has_exact_names:
         encoder.feature_names_in_ = found.names
-    model = cls.from_ensemble(ensemble, loss, encoder, learner)
-    model._importances = importances
-    if base_margin:
-        model.uses_base_margin_ = True
-    return model
+    return cls.from_ensemble(ensemble, loss, encoder, learner)

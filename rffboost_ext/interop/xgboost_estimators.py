@@ -24,19 +24,17 @@ from .objectives import attach
 from .score_conversion import ArrayObjective, first_newton_scores, has_score_for_each_class, host_link
 from .xgboost_host import (
     HOST,
-    LOSS,
     base_score_of,
     initial_score,
     is_representable,
     loss_from_text,
     loss_to_text,
     raw_of_base_score,
-    xgboost_booster,
 )
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
-GIVEN, BASE_MARGIN = "rffboost_loss_given", "rffboost_base_margin"
-"""Attributes of the booster: the parameter ``loss``, and that there was an offset, which is set only then."""
+LOSS, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
+"""Attributes of the booster: the prepared loss, the parameter ``loss``, and whether there was an offset."""
 NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
 """Objectives of XGBoost that equal losses, by the names of these."""
 BY_LINK = ("binary:logistic", "reg:squarederror", "reg:gamma", "reg:logistic")
@@ -88,7 +86,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     def _start_scores(self, rows: Observations, options: Mapping[str, Any]) -> Array:
         model, baseline = options.get("xgb_model"), self.baseline_
         if model is not None:
-            baseline = self._continued_baseline(model, self._host.read(xgboost_booster(model, "xgb_model")))
+            baseline = self._continued_baseline(model)
         elif self.base_score is not None:
             objective, owner = self._host_objective(), type(self).__name__
             start = raw_of_base_score(owner, self.base_score, objective, len(baseline))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
 
-from .._signals import defer_signals
-from ..core import Loss, Term
+from ..core import Link, Loss, Term
 from ..learners.trees.xgboost_model import (
     count_outputs,
     model_categories,
@@ -34,16 +31,16 @@ from .host import Host, HostModel
 from .links import XGBOOST
 from .score_conversion import has_score_for_each_class
 
-LOSS = "rffboost_loss"
-"""The attribute of a booster that is the prepared loss that was minimised, as text."""
+BY_CALLABLE = "reg:squarederror"
+"""The objective that a booster names after a training with a callable."""
 
 
 class XGBoostHost(Host):
     """XGBoost: ``DMatrix``, ``Booster`` and ``XGBModel``."""
 
     name, slicing, metric_direction = "XGBoost", "slice", ()
-    unset_score, stores_start, unknown_objective = 0.5, True, "reg:squarederror"
-    estimator = XGBModel
+    unset_score, stores_start = 0.5, True
+    estimator, booster = XGBModel, Booster
     score_argument, score_type, continued = "output_margin", np.float32, "xgb_model"
     # max_delta_step is missing because trees read it too.
     objective_params = {
@@ -82,7 +79,7 @@ class XGBoostHost(Host):
         return dense_with_nan(matrix.get_data()) if returned else None
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[DMatrix]) -> dict[str, Any]:
-        start = base_score_of(baseline, self.unknown_objective)
+        start = base_score_of(baseline, BY_CALLABLE)
         params = {"base_score": start, "disable_default_eval_metric": True}
         if has_score_for_each_class(loss, baseline):
             return params | {"num_class": len(baseline), "objective": "multi:softprob"}
@@ -91,7 +88,7 @@ class XGBoostHost(Host):
     def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
         if isinstance(model, XGBModel) and not np.isnan(model.missing):
             raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
-        booster = xgboost_booster(model)
+        booster = self.booster_of(model)
         learner = parse_model(booster)
         start, rounds = initial_score(learner), rounds_as_terms(learner)
         linear = learner["gradient_booster"]["name"] == "gblinear"
@@ -99,24 +96,25 @@ class XGBoostHost(Host):
             # XGBoost adds the first of several initial scores to all.
             start = np.full_like(start, start[0])
         require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
-        terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
+        # As its own predict, a Booster uses all rounds, an estimator those up to the best.
+        used = n_rounds or (len(rounds) if model is booster else best_round(booster, len(rounds)))
+        terms = tuple(rounds[:used])
         ensemble, objective = Ensemble(start, terms, np.ones((len(terms), 2))), learner["objective"]["name"]
-        require_equal(ensemble, booster, linear)
-        link = XGBOOST[objective]
+        link: Link | None = XGBOOST[objective]
         if objective == "binary:logistic" and ensemble.n_outputs > 1:
             # One log-odds for each label.
             link = LogitLink()
+        if callable(getattr(model, "objective", None)) or (model is booster and objective == BY_CALLABLE):
+            link = None
         return HostModel(
             booster,
             ensemble,
             objective,
-            None if callable(getattr(model, "objective", None)) else link,
+            link,
             booster.num_features(),
             names_of(booster),
             partial(model_categories, learner),
             n_targets=int(learner["learner_model_param"]["num_target"]),
-            n_predicted=len(rounds) if model is booster else None,
-            loss_text=booster.attr(LOSS),
         )
 
     def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
@@ -125,18 +123,6 @@ class XGBoostHost(Host):
 
 
 HOST = XGBoostHost()
-
-
-def xgboost_booster(model: Any, name: str = "model") -> Booster:
-    """The booster of a model of XGBoost or of the file of one, or a TypeError that names the parameter."""
-    if isinstance(model, str | os.PathLike):
-        return Booster(model_file=model)
-    if isinstance(model, XGBModel):
-        check_is_fitted(model)
-        return model.get_booster()
-    if not isinstance(model, Booster):
-        raise TypeError(f"{name} must be a model of XGBoost or the path of its file, got {model!r}")
-    return model
 
 
 def dense_with_nan(sparse: Any) -> Array:
@@ -167,20 +153,6 @@ def best_round(booster: Booster, n_rounds: int) -> int:
     """Rounds up to the best after early stopping, else all."""
     best = booster.attr("best_iteration")
     return n_rounds if best is None else min(int(best) + 1, n_rounds)
-
-
-@defer_signals()
-def require_equal(ensemble: Ensemble, booster: Booster, linear: bool) -> None:
-    """Raise a ValueError unless XGBoost returns the same raw score for one row."""
-    row = np.full((1, booster.num_features()), float(linear))
-    rounds = (0, 0) if linear else (0, len(ensemble))
-    wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
-    found = ensemble.raw(row)
-    # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.
-    added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
-    close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
-    if not (np.isfinite(found).all() and close):
-        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
 
 
 def loss_to_text(loss: Loss) -> str:

@@ -13,7 +13,7 @@ import xgboost as xgb
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.learners.trees.ubjson import loads
 
-from .test_xgboost_models import random_model
+from ..interop.test_xgboost_models import random_model
 
 
 def same(found, wanted):
