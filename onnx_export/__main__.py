@@ -2,17 +2,12 @@
 
 import sys
 
+from rffboost_ext.cli import fail
 
-def main() -> int:
-    """Run the command line; an interrupt during its imports, too, ends with exit status 130."""
-    try:
-        from .cli import main as run
-
-        return run()
-    except KeyboardInterrupt:
-        print("onnx_export: error: interrupted", file=sys.stderr)
-        return 130
-
+from .cli import PROGRAM, main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(fail("interrupted", PROGRAM, code=130))

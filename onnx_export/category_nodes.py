@@ -1,9 +1,7 @@
-"""Category encoding as nodes, with the same interface as ``PreprocessingSteps``."""
+"""Category encoding as nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from .graph import BOOL, FLOAT32, ML, Graph
 from .inputs import unused_text
 from .model import input_names, value_info
 from .protos import numpy_type
+from .source import ExportSource
 
 AS_TEXT = "a table of text instead, such as by astype(str)"
 
@@ -22,70 +21,48 @@ LOWEST_OPSET = 11
 """The first version of the operator set whose Equal takes floating-point numbers."""
 
 
-@dataclass(frozen=True)
-class CategoryInputs:
-    """Inputs for the columns of a table, and nodes that encode them as one matrix of numbers and codes.
+def open_categories(
+    source: ExportSource, encoding: CategoryEncoding, graph: Graph, dtype: str
+) -> tuple[list[ValueInfoProto], str, dict[str, str] | None]:
+    """Begin a graph with nodes that encode the columns of a table as one matrix of numbers and codes.
 
     If any column is text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
     input. Unknown categories become NaN.
 
     Parameters
     ----------
+    source : ExportSource
     encoding : CategoryEncoding
         The categories.
+    graph : Graph
+    dtype : {"float32", "float64"}
+        Type of the inputs that are numbers.
+
+    Returns
+    -------
     inputs : list of ValueInfoProto
         The declared inputs.
+    x : str
+        Name of the matrix.
     missing_text : dict of str to str, or None
         The text to write for a missing one, by input: '' if that is no category. None if no input is text.
     """
-
-    encoding: CategoryEncoding
-    inputs: list[ValueInfoProto]
-    missing_text: dict[str, str] | None
-
-    def opset(self, asked: int) -> int:
-        """The version of the operator set: the requested one."""
-        return asked
-
-    def open(self, graph: Graph) -> str:
-        """Begin `graph` with the inputs and return the name of the matrix."""
-        given, categories = (
-            [graph.input(one.name, numpy_type(one.type)) for one in self.inputs],
-            self.encoding.categories,
-        )
-        if self.missing_text is None:
-            columns = [graph.constant([j], "column") for j in range(len(categories))]
-            given = [graph.node("Gather", given[0], column, axis=1) for column in columns]
-        codes = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
-        return codes[0] if len(codes) == 1 else graph.node("Concat", *codes, axis=1)
-
-
-def category_inputs(
-    encoding: CategoryEncoding, names: Sequence[str], dtype: str, taken: Container[str]
-) -> CategoryInputs:
-    """The inputs for categories.
-
-    Parameters
-    ----------
-    encoding : CategoryEncoding
-        The categories.
-    names : sequence of str
-        The columns, if they have names; else they are x0, x1 and so on.
-    dtype : {"float32", "float64"}
-        Type of the inputs that are numbers.
-    taken : container of str
-        Names of outputs, which no input can have.
-    """
     categories = encoding.categories
-    columns = input_names(list(names) or [f"x{j}" for j in range(len(categories))], taken)
-    entries = [*zip(columns, categories, strict=True)]
+    columns = list(source.feature_names) or [f"x{j}" for j in range(len(categories))]
+    names = input_names(columns, [extra.name for extra in source.extras])
+    entries = [*zip(names, categories, strict=True)]
     texts = {
         name: unused_text(list(entry), "") for name, entry in entries if entry is not None and holds_text(entry)
     }
-    if not texts:
-        return CategoryInputs(encoding, [value_info("X", dtype, ["N", len(categories)])], None)
-    inputs = [value_info(name, object if name in texts else dtype, ["N", 1]) for name in columns]
-    return CategoryInputs(encoding, inputs, texts)
+    if texts:
+        inputs = [value_info(name, object if name in texts else dtype, ["N", 1]) for name in names]
+        given = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
+    else:
+        inputs, x = [value_info("X", dtype, ["N", len(categories)])], graph.input("X", dtype)
+        places = [graph.constant([j], "column") for j in range(len(categories))]
+        given = [graph.node("Gather", x, place, axis=1) for place in places]
+    codes = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
+    return inputs, codes[0] if len(codes) == 1 else graph.node("Concat", *codes, axis=1), texts or None
 
 
 def holds_text(categories: Array | None) -> bool:

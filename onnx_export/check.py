@@ -18,7 +18,6 @@ from .conversion import rounding_error
 from .derived_links import MeanLink
 from .graph import ConversionError, Graph
 from .model import assemble, value_info
-from .preprocessing_steps import columns_of_fit
 from .protos import all_nodes
 from .runtimes import runner
 from .source import ExportSource
@@ -61,8 +60,7 @@ def first_rows(source: ExportSource, X: Any) -> Array | None:
     X may be there for the names and types of its columns only.
     """
     try:
-        table = columns_of_fit(source, X)
-        found = source.features(table.head(ROWS) if hasattr(table, "head") else table[:ROWS])
+        found = source.features(X.head(ROWS) if hasattr(X, "head") else X[:ROWS])
     # Transformers of scikit-learn raise errors of many kinds.
     except Exception:
         return None

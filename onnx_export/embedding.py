@@ -1,95 +1,40 @@
-"""Models of other converters as parts of a graph: names, operator sets and functions that do not collide."""
+"""Models of other converters as parts of a graph: operator sets, and names that do not collide."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from onnx import (
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    TensorProto,
-    ValueInfoProto,
-    checker,
-    defs,
-    helper,
-    version_converter,
-)
+import numpy as np
+from onnx import GraphProto, ModelProto, ValueInfoProto, checker, helper
 from onnx.checker import ValidationError
 from onnx.shape_inference import infer_shapes
 
-from .protos import all_nodes, subgraphs
-
-ADVICE = "convert it with target_opset=graph.opsets"
+from .protos import all_nodes, numpy_type, subgraphs
 
 
-def closed_model(model: ModelProto | GraphProto, opsets: Mapping[str, int]) -> ModelProto:
-    """A copy of a model whose operators are of some operator sets, by domain, and whose weights are in it.
+def declare_opsets(model: ModelProto, opsets: Mapping[str, int]) -> None:
+    """Declare a model to be of some versions of operator sets, by domain; other domains are left as they are.
 
-    Raises
-    ------
-    TypeError
-        If it is neither a model nor a graph.
-    ValueError
-        If it is of other operator sets that cannot be converted, or has weights in a file or sparse ones.
+    skl2onnx declares the oldest version in which its operators are those of the version that it was asked for.
     """
-    if not isinstance(model, ModelProto | GraphProto):
-        raise TypeError(f"embed: model must be a ModelProto or a GraphProto, got a {type(model).__name__}")
-    copied = ModelProto()
-    if isinstance(model, ModelProto):
-        copied.CopyFrom(model)
-    else:
-        imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-        copied.CopyFrom(helper.make_model(model, opset_imports=imports))
-    outside = [t.name for t in copied.graph.initializer if t.data_location == TensorProto.EXTERNAL]
-    if outside or copied.graph.sparse_initializer:
-        raise ValueError(f"embed: weights must be dense and in the model itself, got {outside or 'sparse ones'}")
-    return with_true_outputs(with_opsets(copied, opsets))
-
-
-def with_true_outputs(model: ModelProto) -> ModelProto:
-    """A model whose outputs are declared as they are: skl2onnx declares some of trees in float32 as float64."""
-    blank = ModelProto()
-    blank.CopyFrom(model)
-    for entry in blank.graph.output:
-        entry.ClearField("type")
-    inferred = {entry.name: entry.type for entry in infer_shapes(blank).graph.output}
-    for entry in model.graph.output:
-        if inferred[entry.name].tensor_type.elem_type:
-            entry.type.CopyFrom(inferred[entry.name])
-    return model
-
-
-def with_opsets(model: ModelProto, opsets: Mapping[str, int]) -> ModelProto:
-    """A model in the given versions of its operator sets; those of other domains are left as they are."""
-    given = {entry.domain: entry.version for entry in model.opset_import}
-    if not means_same(model.graph.node, given.get("", 1), opsets[""]):
-        try:
-            model = version_converter.convert_version(model, opsets[""])
-        # The converter's errors have no common base of their own.
-        except Exception as error:
-            raise ValueError(
-                f"embed: the model is of opset {given.get('', 1)} and the graph of opset {opsets['']}, and onnx "
-                f"cannot convert it ({str(error).splitlines()[0]}); {ADVICE}"
-            ) from error
+    declared = {entry.domain: entry.version for entry in model.opset_import} | {**opsets}
     del model.opset_import[:]
-    model.opset_import.extend(helper.make_opsetid(*entry) for entry in {**given, **opsets}.items())
+    model.opset_import.extend(helper.make_opsetid(*entry) for entry in declared.items())
+
+
+def valid_copy(model: ModelProto, opsets: Mapping[str, int]) -> ModelProto:
+    """A copy of a model in some versions of operator sets; a ValueError if it is not valid in these."""
+    copied = ModelProto()
+    copied.CopyFrom(model)
+    declare_opsets(copied, opsets)
     try:
-        checker.check_model(model)
+        checker.check_model(copied)
     except ValidationError as error:
-        raise ValueError(f"embed: the model is not valid in {dict(opsets)}; {ADVICE}: {error}") from error
-    return model
-
-
-def means_same(nodes: Iterable[NodeProto], version: int, other: int) -> bool:
-    """Whether the operators of the domain ai.onnx are the same in two versions of the operator set."""
-    names = {node.op_type for node in all_nodes(nodes) if node.domain == "" and defs.has(node.op_type)}
-    return version == other or all(
-        defs.has(name, version)
-        and defs.has(name, other)
-        and defs.get_schema(name, version).since_version == defs.get_schema(name, other).since_version
-        for name in names
-    )
+        raise ValueError(
+            f"embed: the model is not valid in {dict(opsets)}; convert it with target_opset=graph.opsets: {error}"
+        ) from error
+    return copied
 
 
 def free_inputs(model: ModelProto, names: Sequence[str]) -> list[ValueInfoProto]:
@@ -101,12 +46,19 @@ def free_inputs(model: ModelProto, names: Sequence[str]) -> list[ValueInfoProto]
     return free
 
 
-def chosen_output(model: ModelProto, name: str) -> ValueInfoProto:
-    """The output of a model that is named, or its only one."""
-    outputs = {entry.name: entry for entry in model.graph.output}
+def chosen_output(model: ModelProto, name: str) -> tuple[str, np.dtype[Any]]:
+    """Name and type of the output of a model that is named, or of its only one."""
+    outputs = {entry.name: entry.type for entry in model.graph.output}
     if name not in outputs and (name or len(outputs) > 1):
         raise ValueError(f"embed: output must be one of those of the model, {list(outputs)}, got {name!r}")
-    return outputs[name] if name else next(iter(outputs.values()))
+    name = name or next(iter(outputs))
+    # skl2onnx declares some of trees in float32 as float64.
+    blank = ModelProto()
+    blank.CopyFrom(model)
+    for entry in blank.graph.output:
+        entry.ClearField("type")
+    inferred = {entry.name: entry.type for entry in infer_shapes(blank).graph.output}[name]
+    return name, numpy_type(inferred if inferred.tensor_type.elem_type else outputs[name])
 
 
 def make_distinct(model: ModelProto, prefix: str, inputs: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto
+from onnx import ModelProto, ValueInfoProto
 from onnx.defs import onnx_opset_version
 
 from rffboost_ext.exporting import Array, Integer, OneOf, require
@@ -21,7 +21,7 @@ from . import (  # noqa: F401  register kinds of terms and of estimators
     trees,
     uncertainty,
 )
-from .category_nodes import CategoryInputs, category_inputs
+from .category_nodes import open_categories
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
@@ -29,7 +29,7 @@ from .links import class_columns, response_nodes
 from .metadata import metadata_for, write_metadata
 from .model import OFFSET, RESERVED, assemble, check_target_path, outer_dtype, save, value_info
 from .predictor import OnnxPredictor
-from .preprocessing_steps import PreprocessingSteps, convert_steps
+from .preprocessing_steps import columns_of_fit, open_steps
 from .source import ExportSource, export_source
 
 DTYPES = ("float32", "float64", "mixed")
@@ -108,7 +108,8 @@ def to_onnx(
             f"has, got {opset}"
         )
     source = export_source(estimator).with_scaling(dtype)
-    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset), X, tree_operators)
+    X = columns_of_fit(source, X)
+    model = build(source, dtype, opset, X, tree_operators)
     onnx.checker.check_model(model, full_check=True)
     if X is not None and source.steps is not None:
         require_running(model, X)
@@ -169,35 +170,15 @@ def save_onnx(
     return model
 
 
-def preprocessing_of(
-    source: ExportSource, X: Any, dtype: str, opset: int
-) -> PreprocessingSteps | CategoryInputs | None:
-    """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
-    if source.encoding is not None:
-        taken = [extra.name for extra in source.extras]
-        return category_inputs(source.encoding, source.feature_names, outer_dtype(dtype), taken)
-    by_column = source.by_column and hasattr(X, "columns")
-    return convert_steps(source, X, dtype, opset) if source.steps is not None or by_column else None
-
-
 def build(
-    source: ExportSource,
-    dtype: str,
-    opset: int,
-    before: PreprocessingSteps | CategoryInputs | None = None,
-    X: Any = None,
-    tree_operators: bool | None = None,
+    source: ExportSource, dtype: str, opset: int, X: Any = None, tree_operators: bool | None = None
 ) -> ModelProto:
-    """The model of a source, after the nodes of `before` if there are any; its terms are compared on rows of X."""
+    """The model of a source; its terms are compared on rows of X."""
     outer = outer_dtype(dtype)
-    version = opset if before is None else before.opset(opset)
-    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, version, tree_operators=tree_operators)
+    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset, tree_operators=tree_operators)
     # Constants and nodes with the names of outputs get a number.
     graph.types.update(dict.fromkeys([*RESERVED, *(extra.name for extra in source.extras)], graph.dtype))
-    if before is None:
-        inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
-    else:
-        inputs, x = before.inputs, before.open(graph)
+    inputs, x, missing_text = open_graph(source, graph, X, dtype)
     raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
     if source.n_offsets:
         inputs = [*inputs, value_info(OFFSET, outer, ["N", source.n_offsets])]
@@ -210,10 +191,24 @@ def build(
         graph.finish(value, name, kind)
         outputs.append(value_info(name, kind, shape))
     model = assemble(graph, inputs, outputs)
-    steps_output = x if isinstance(before, PreprocessingSteps) else ""
-    texts = None if before is None else before.missing_text
-    write_metadata(model, metadata_for(source, dtype, graph, steps_output, missing_text=texts))
+    steps_output = "" if source.steps is None else x
+    write_metadata(model, metadata_for(source, dtype, graph, steps_output, missing_text=missing_text))
     return model
+
+
+def open_graph(
+    source: ExportSource, graph: Graph, X: Any, dtype: str
+) -> tuple[list[ValueInfoProto], str, dict[str, str] | None]:
+    """Begin a graph with what comes before the ensemble: steps of a pipeline, or the encoding of categories.
+
+    The declared inputs, the name of the features of the ensemble, and the text to write for a missing one.
+    """
+    outer = outer_dtype(dtype)
+    if source.encoding is not None:
+        return open_categories(source, source.encoding, graph, outer)
+    if source.steps is not None:
+        return open_steps(source, graph, X, dtype)
+    return [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer), None
 
 
 def graph_outputs(source: ExportSource, graph: Graph, raw: str) -> dict[str, tuple[str, list[Any]]]:

@@ -9,12 +9,12 @@ from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper
 
 from rffboost_ext import Link, Term
 from rffboost_ext.exporting import Array
 
-from .embedding import chosen_output, closed_model, free_inputs, make_distinct
+from .embedding import chosen_output, free_inputs, make_distinct, valid_copy
 from .protos import all_nodes, numpy_type, output_types, tensor
 
 ML = "ai.onnx.ml"
@@ -158,20 +158,7 @@ class Graph:
         self.nodes.append(node)
         return name if n_outputs == 1 else outputs
 
-    def adopt(self, model: ModelProto) -> None:
-        """Append the nodes, constants and functions of a model, whose names are free here."""
-        for entry in model.graph.initializer:
-            self.constants[entry.name] = entry
-        bodies = [node for function in model.functions for node in function.node]
-        for node in all_nodes([*model.graph.node, *bodies]):
-            self.domains.add(node.domain)
-            self._used.update(node.input)
-        self.nodes.extend(model.graph.node)
-        self.functions.extend(model.functions)
-        for imported in model.opset_import:
-            self.opsets.setdefault(imported.domain, imported.version)
-
-    def embed(self, model: ModelProto | GraphProto, *inputs: str, output: str = "") -> str:
+    def embed(self, model: ModelProto, *inputs: str, output: str = "") -> str:
         """Append the graph of another converter, and return the name of its output.
 
         Its values and functions get names of their own here. Inputs and outputs that are real numbers are cast, so
@@ -179,9 +166,9 @@ class Graph:
 
         Parameters
         ----------
-        model : ModelProto or GraphProto
-            Such as ``skl2onnx.to_onnx(estimator, X, target_opset=graph.opsets)``. A model of another version of
-            the operator set is converted by onnx if operators differ.
+        model : ModelProto
+            Such as ``skl2onnx.to_onnx(estimator, X, target_opset=graph.opsets)``, of the operator sets of this
+            graph.
         *inputs : str
             The values of this graph that are its inputs, in order.
         output : str, default=""
@@ -193,8 +180,8 @@ class Graph:
 
         Raises
         ------
-        TypeError, ValueError
-            If `model` is no model, has other inputs or outputs, or is of other operator sets.
+        ValueError
+            If `model` has other inputs or outputs, or is not valid in the operator sets of this graph.
 
         Examples
         --------
@@ -208,19 +195,27 @@ class Graph:
         >>> graph.embed(skl2onnx.to_onnx(line, X, target_opset=graph.opsets), x)
         'embedded.variable'
         """
-        model = closed_model(model, self.opsets)
-        free, used = free_inputs(model, inputs), chosen_output(model, output)
+        model = valid_copy(model, self.opsets)
+        free, (end, kind) = free_inputs(model, inputs), chosen_output(model, output)
         prefix = self._fresh("embedded")
+        while any(name.startswith(f"{prefix}.") for name in self.types):
+            prefix += "_"
         given = {
             entry.name: self._as_real(value, numpy_type(entry.type))
             for entry, value in zip(free, inputs, strict=True)
         }
-        out = given.get(used.name, f"{prefix}.{used.name}")
         make_distinct(model, prefix, given)
-        constants = [tensor.name for tensor in model.graph.initializer]
-        made = [prefix, *constants, *(name for node in model.graph.node for name in node.output)]
-        self.types.update(dict.fromkeys(made, self.dtype), **{out: numpy_type(used.type)})
-        self.adopt(model)
+        self.constants.update((tensor.name, tensor) for tensor in model.graph.initializer)
+        nodes = list(all_nodes([*model.graph.node, *(node for f in model.functions for node in f.node)]))
+        self.domains.update(node.domain for node in nodes)
+        self._used.update(name for node in nodes for name in node.input)
+        self.nodes.extend(model.graph.node)
+        self.functions.extend(model.functions)
+        for imported in model.opset_import:
+            self.opsets.setdefault(imported.domain, imported.version)
+        out = given.get(end, f"{prefix}.{end}")
+        made = (prefix, *self.constants, *(name for node in nodes for name in node.output))
+        self.types |= dict.fromkeys(made, self.dtype) | self.types | {out: kind}
         return self._as_real(out, self.dtype)
 
     def _as_real(self, x: str, dtype: np.dtype[Any]) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +23,6 @@ def _(pipeline: Pipeline) -> ExportSource:
     source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
-    given = steps
     if not steps:
         return source
     if source.encoding is not None:
@@ -54,7 +52,6 @@ def _(pipeline: Pipeline) -> ExportSource:
         raw=lambda X: source.raw(before.transform(X)),
         scaling=(*scaling, *source.scaling),
         absent=absent,
-        by_column=source.by_column or any(type(step) is not StandardScaler for _, step in given),
     )
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto
 from onnx.checker import ValidationError, check_model
-from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError, infer_shapes
 from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
 from sklearn.compose import ColumnTransformer
@@ -19,9 +16,10 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.exporting import Array
 
-from .embedding import rename_values
-from .graph import BOOL, FLOAT32, INT64, ML, ML_OPSET, Graph
-from .model import assemble, input_names, value_info
+from .embedding import declare_opsets
+from .graph import BOOL, FLOAT32, INT64, Graph
+from .model import input_names, value_info
+from .protos import numpy_type
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts, with_dense_bins
@@ -35,36 +33,6 @@ ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
 """Operators whose parameters or results are float32 whatever their input is."""
 
 
-@dataclass(frozen=True)
-class PreprocessingSteps:
-    """The steps before an ensemble as a separate model that a graph can continue."""
-
-    model: ModelProto
-    absent: Array | None = None
-    """The number in each column, (p,), that is a missing value to the ensemble."""
-    missing_text: dict[str, str] | None = None
-    """The text to write for a missing one, by input; None if no input is text."""
-
-    @property
-    def inputs(self) -> list[ValueInfoProto]:
-        """The declared inputs."""
-        return list(self.model.graph.input)
-
-    def opset(self, asked: int) -> int:
-        """The opset that skl2onnx chose: its nodes are valid for this one only."""
-        return next((entry.version for entry in self.model.opset_import if entry.domain == ""), asked)
-
-    def open(self, graph: Graph) -> str:
-        """Begin `graph` with these steps and return the name of their output."""
-        graph.adopt(self.model)
-        end = self.model.graph.output[0]
-        taken = [entry.name for entry in self.inputs]
-        names = [*taken, *graph.constants, *(name for node in graph.nodes for name in node.output)]
-        graph.types.update(dict.fromkeys(names, np.dtype(object)))
-        x = graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
-        return x if self.absent is None else with_missing(graph, graph.cast(x, graph.dtype), self.absent)
-
-
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
     """`x` with NaN for numbers equal to those of `absent`, (p,)."""
     with graph.scope("front"):
@@ -74,8 +42,22 @@ def with_missing(graph: Graph, x: str, absent: Array) -> str:
         return graph.node("Where", is_absent, graph.constant(np.nan, "gap"), x, dtype=graph.types[x])
 
 
-def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> PreprocessingSteps:
-    """Convert the steps before the ensemble.
+def open_steps(
+    source: ExportSource, graph: Graph, X: Any, dtype: str
+) -> tuple[list[ValueInfoProto], str, dict[str, str] | None]:
+    """Begin a graph with the steps before the ensemble.
+
+    Each column of X is a separate input, (N, 1), named after it, where a step takes columns by name or takes text;
+    else ``X``, (N, d), is the input.
+
+    Returns
+    -------
+    inputs : list of ValueInfoProto
+        The declared inputs.
+    x : str
+        Name of the output of the steps.
+    missing_text : dict of str to str, or None
+        The text to write for a missing one, by input; None if no input is text.
 
     Raises
     ------
@@ -87,30 +69,29 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
             "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
             "ensemble, got 'mixed'"
         )
-    X = columns_of_fit(source, X)
+    assert source.steps is not None
     types = initial_types(X, dtype) if hasattr(X, "columns") else {}
-    as_matrix = all(kind.kind != "O" for kind in types.values()) and takes_matrix(source.steps)
-    if source.steps is None:
-        model = identity(source.n_features, dtype, opset)
-    else:
-        require_no_terms([step for _, step in source.steps.steps])
-        require_same_output(source.steps)
-        model = converted(source, {} if as_matrix else types, dtype, opset)
-        accept_empty_texts(model, source.steps)
-        check_steps(model, dtype)
-        check_width(model, source)
-    taken = {extra.name for extra in source.extras}
-    # Names of steps may equal ours.
-    model = add_prefix(model, "front.", rename_inputs=bool(types), rename_functions=False)
-    if types and as_matrix:
-        merge_columns(model.graph, types, dtype, taken)
-    elif types:
-        name_inputs(model.graph, list(types), taken)
-    texts = None if source.steps is None else missing_texts(model, source.steps, X)
-    return PreprocessingSteps(model, source.absent, texts)
+    if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
+        types = {}
+    require_no_terms([step for _, step in source.steps.steps])
+    require_same_output(source.steps)
+    model = converted(source, types, dtype, graph.opsets)
+    accept_empty_texts(model, source.steps)
+    check_steps(model, dtype)
+    check_width(model, source)
+    names = input_names(list(types), {extra.name for extra in source.extras})
+    inputs = [value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True)]
+    inputs = inputs or [value_info("X", dtype, ["N", source.n_features])]
+    x = graph.embed(model, *(graph.input(entry.name, numpy_type(entry.type)) for entry in inputs))
+    if source.absent is not None:
+        x = with_missing(graph, graph.cast(x, graph.dtype), source.absent)
+    texts = [name for name, kind in zip(names, types.values(), strict=True) if kind.kind == "O"]
+    return inputs, x, missing_texts(source.steps, dict(zip(types, names, strict=True)), texts)
 
 
-def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str, opset: int) -> ModelProto:
+def converted(
+    source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str, opsets: dict[str, int]
+) -> ModelProto:
     """The steps by skl2onnx, with one input for each of some columns, or a matrix if there are none."""
     import skl2onnx
     from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
@@ -118,9 +99,7 @@ def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str,
     inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
     inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
     try:
-        return skl2onnx.to_onnx(
-            with_dense_bins(source.steps), initial_types=inputs, target_opset={"": opset, ML: ML_OPSET}
-        )
+        model = skl2onnx.to_onnx(with_dense_bins(source.steps), initial_types=inputs, target_opset=opsets)
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)
@@ -130,6 +109,8 @@ def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str,
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
+    declare_opsets(model, opsets)
+    return model
 
 
 def require_same_output(steps: Pipeline) -> None:
@@ -158,29 +139,6 @@ def takes_matrix(step: Any) -> bool:
     return not isinstance(step, ColumnTransformer | OneHotEncoder | OrdinalEncoder | TargetEncoder)
 
 
-def identity(n_features: int, dtype: str, opset: int) -> ModelProto:
-    """A model that passes on its input."""
-    graph = Graph(dtype, opset)
-    graph.finish(graph.input("X", dtype), "matrix", dtype)
-    shape = ["N", n_features]
-    return assemble(graph, [value_info("X", dtype, shape)], [value_info("matrix", dtype, shape)])
-
-
-def merge_columns(graph: GraphProto, types: dict[str, np.dtype[Any]], dtype: str, taken: set[str]) -> None:
-    """Replace the input of a graph, a matrix, by its columns, whose names are not among those `taken`."""
-    (whole,) = [entry.name for entry in graph.input]
-    names = input_names(list(types), taken | {name for node in graph.node for name in node.output})
-    to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    nodes = [helper.make_node("Cast", [name], [f"front.column{k}"], to=to) for k, name in enumerate(names)]
-    nodes.append(helper.make_node("Concat", [node.output[0] for node in nodes], [whole], axis=1))
-    nodes += graph.node
-    for node in nodes[: len(names) + 1]:
-        node.name = node.output[0]
-    del graph.input[:], graph.node[:]
-    graph.input.extend(value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True))
-    graph.node.extend(nodes)
-
-
 def columns_of_fit(source: ExportSource, X: Any) -> Any:
     """The columns of a table in the order of the fit; anything else unchanged."""
     if not hasattr(X, "columns"):
@@ -192,14 +150,6 @@ def columns_of_fit(source: ExportSource, X: Any) -> Any:
     if not wanted and len(given) != source.n_features:
         raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {given}")
     return X[wanted] if wanted else X
-
-
-def name_inputs(graph: GraphProto, columns: Sequence[str], taken: set[str]) -> None:
-    """Name the inputs after the columns, as far as these are not `taken`: skl2onnx changes names with spaces."""
-    inner = {name for node in graph.node for name in node.output} | {entry.name for entry in graph.initializer}
-    present = [entry.name for entry in graph.input]
-    names = dict(zip(present, input_names(columns, taken | inner), strict=True))
-    rename_values(graph, lambda name: names.get(name, name))
 
 
 def check_steps(model: ModelProto, dtype: str) -> None:

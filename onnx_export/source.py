@@ -102,8 +102,6 @@ class ExportSource:
     absent : ndarray of shape (p,), optional
         The number in each column of the output of `steps` that is a missing value to the estimator, since the
         pipeline leaves it out of a sparse matrix.
-    by_column : bool
-        Whether each column of a table is an input of its own, if X is given to the export.
     """
 
     estimator: str
@@ -126,7 +124,6 @@ class ExportSource:
     scaling: Scaling = ()
     absent_is_missing: bool = False
     absent: Array | None = None
-    by_column: bool = False
 
     @property
     def width(self) -> int:

@@ -9,15 +9,11 @@ import numpy as np
 from onnx import AttributeProto, ModelProto, NodeProto, helper
 from sklearn.pipeline import Pipeline
 
-from rffboost_ext.exporting import Array, is_missing
+from rffboost_ext.exporting import is_missing
 
-from .graph import ML, ML_OPSET
-from .protos import numpy_type
-from .runtimes import runner
-from .sparse_steps import dense, parts
+from .graph import ML
+from .sparse_steps import parts
 
-TOKENS = "", "None", "nan"
-"""Texts that may stand for a missing one; skl2onnx writes the last two."""
 MISSING, UNKNOWN = "\0missing", "\0unknown"
 """Texts that no column has."""
 CATEGORIES = {"OneHotEncoder": "cats_strings", "LabelEncoder": "keys_strings"}
@@ -51,10 +47,6 @@ def accept_empty_texts(model: ModelProto, steps: Pipeline) -> None:
         nodes.append(node)
     del graph.node[:], graph.value_info[:]
     graph.node.extend(nodes)
-    for entry in model.opset_import:
-        # The first version with texts for texts is 2; graphs are of a later one in any case.
-        if entry.domain == ML:
-            entry.version = max(entry.version, ML_OPSET)
 
 
 def text_categories(steps: Pipeline) -> Iterator[tuple[list[Any], float | None]]:
@@ -109,61 +101,26 @@ def encode_empty_text(node: NodeProto, categories: Sequence[Any], code: float | 
     return []
 
 
-def missing_texts(model: ModelProto, steps: Pipeline, X: Any) -> dict[str, str] | None:
-    """The text to write for a missing one in each column of text that may have it, by the name of the input.
+def missing_texts(steps: Pipeline, names: dict[str, str], texts: list[str]) -> dict[str, str] | None:
+    """The text to write for a missing one in each column of text whose encoder takes it, by the name of the input.
 
-    Found by trial: in the first row of X, the text of each column is missing. None if no column is text, and where
-    that cannot be tried: ONNX Runtime is not installed, or X is no data frame of pandas.
+    That is '', as :func:`accept_empty_texts` has it, or skl2onnx's own text where '' is a category.
 
     Parameters
     ----------
-    model : ModelProto
-        The steps, with an input for each column.
     steps : Pipeline
-    X : DataFrame
-        The columns of the fit.
+        The fitted steps.
+    names : dict of str to str
+        The name of the input of each column.
+    texts : list of str
+        The inputs that are text.
     """
-    kinds = {entry.name: numpy_type(entry.type) for entry in model.graph.input}
-    columns = [k for k, kind in enumerate(kinds.values()) if kind.kind == "O"]
-    if not columns or not hasattr(X, "iloc") or not len(X):
-        return None
-    try:
-        runtime, run = runner(model, "auto")
-    except ValueError:
-        # The whole file is tried later, with an error of its own.
-        return None
-    if runtime != "onnxruntime":
-        return None
-    found = {}
-    for k in columns:
-        wanted = output_without_text(steps, X, k)
-        if wanted is None:
-            continue
-        for token in TOKENS:
-            row = {name: X.iloc[:1, [j]].to_numpy().astype(kind) for j, (name, kind) in enumerate(kinds.items())}
-            row[list(kinds)[k]][:] = token
-            try:
-                (output,) = run(row).values()
-            except ValueError:
-                continue
-            if np.allclose(output, wanted, rtol=1e-4, atol=1e-6, equal_nan=True):
-                found[list(kinds)[k]] = token
-                break
-    return found
-
-
-def output_without_text(steps: Pipeline, X: Any, column: int) -> Array | None:
-    """The output of steps for the first row of X if its text in a column is missing; None if they refuse it.
-
-    To encoders None and NaN are different: what is missing in X, or else in the categories, comes first.
-    """
-    row = X.iloc[:1].astype({X.columns[column]: object})
-    known = [*X.iloc[:1000, column], *(text for texts, _ in text_categories(steps) for text in texts)]
-    for gap in [text for text in known if is_missing(text)][:1] or (None, np.nan):
-        row.iloc[0, column] = gap
-        try:
-            return dense(steps.transform(row))
-        # Transformers of scikit-learn raise errors of many kinds.
-        except Exception:
-            continue
-    return None
+    found: dict[str, str] = {}
+    for step in parts(steps):
+        ignores = getattr(step, "handle_unknown", "ignore") != "error"
+        columns = zip(getattr(step, "feature_names_in_", ()), getattr(step, "categories_", ()), strict=False)
+        for column, categories in columns:
+            gaps, name = [text for text in categories if is_missing(text)], names.get(column)
+            if name in texts and (gaps or ignores):
+                found[name] = "" if "" not in categories else str(gaps[0]) if gaps else MISSING
+    return found if texts else None

@@ -102,13 +102,12 @@ def interrupted(command, name):
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "name"), [("rffboost", "typer"), ("onnx_export", "numpy"), ("onnx_export", "typer")]
-)
-def test_an_interrupt_during_imports_is_one_line(command, name):
-    assert interrupted(command, name) == (130, f"{command}: error: interrupted\n")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupt_during_imports_is_one_line(command):
+    assert interrupted(command, "typer") == (130, f"{command}: error: interrupted\n")
 
 
-def test_an_interrupt_while_the_package_is_imported_ends_by_its_signal():
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupt_while_the_package_is_imported_ends_by_its_signal(command):
     # For a shell, that is exit status 130.
-    assert interrupted("rffboost", "numpy")[0] == -signal.SIGINT
+    assert interrupted(command, "numpy")[0] == -signal.SIGINT

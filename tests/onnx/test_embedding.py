@@ -10,7 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 import skl2onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
@@ -81,7 +81,7 @@ ESTIMATORS = {
 def test_an_estimator_of_sklearn_fits_into_any_graph(name: str, dtype: Any, opset: int) -> None:
     model = clone(ESTIMATORS[name]).fit(X, Y)
     graph, x = begin(dtype, opset)
-    twice = [graph.embed(skl2onnx.to_onnx(model, X, target_opset=asked), x) for asked in (graph.opsets, 11)]
+    twice = [graph.embed(skl2onnx.to_onnx(model, X, target_opset=graph.opsets), x) for _ in range(2)]
     assert all(graph.types[value] == dtype for value in twice)
     for found in run(graph, *twice):
         assert found == pytest.approx(model.predict(X)[:, None], abs=1e-5)
@@ -101,8 +101,6 @@ def test_an_output_is_chosen_by_name_and_inputs_are_counted() -> None:
     ):
         with pytest.raises(ValueError, match=words):
             graph.embed(proto, *given, output=output)
-    with pytest.raises(TypeError, match="must be a ModelProto or a GraphProto, got a list"):
-        graph.embed([], x)
 
 
 def conditional(function_scale: float) -> onnx.ModelProto:
@@ -144,38 +142,20 @@ def simple(op: str, opset: int, **attributes: Any) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
 
 
-def test_models_of_other_versions_are_converted_where_operators_differ() -> None:
+def test_models_are_of_the_operator_sets_of_the_graph() -> None:
     graph, x = begin(opset=13)
-    # Before version 13 Softmax without an axis was over all of them but the first, which is the same here.
+    # skl2onnx declares the oldest version in which operators are the same.
     (found,) = run(graph, graph.embed(simple("Softmax", 11, axis=1), x))
     assert found == pytest.approx(np.exp(X) / np.exp(X).sum(axis=1, keepdims=True), rel=1e-5)
     assert graph.opsets == {"": 13, ML: 3}
-    graph.embed(simple("Neg", 26), x)
     with pytest.raises(ValueError, match=r"target_opset=graph.opsets"):
         graph.embed(simple("Gelu", 20), x)
 
 
-def test_a_bare_graph_and_one_that_passes_its_input_on() -> None:
+def test_a_model_may_pass_its_input_on() -> None:
     graph, x = begin()
     entry = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])
-    assert graph.embed(helper.make_graph([], "g", [entry], [entry]), x) == x
-    (found,) = run(graph, graph.embed(simple("Neg", 13).graph, x))
-    assert (found == -X).all()
-
-
-@pytest.mark.parametrize("kind", ["external", "sparse"])
-def test_weights_must_be_in_the_model(kind: str) -> None:
-    model = simple("Neg", 13)
-    weight = numpy_helper.from_array(np.ones(1, dtype=np.float32), "w")
-    if kind == "external":
-        onnx.external_data_helper.set_external_data(weight, "elsewhere")
-        model.graph.initializer.append(weight)
-    else:
-        index = helper.make_tensor("i", TensorProto.INT64, [1], [0])
-        model.graph.sparse_initializer.append(helper.make_sparse_tensor(weight, index, [3]))
-    graph, x = begin()
-    with pytest.raises(ValueError, match="weights must be dense and in the model itself"):
-        graph.embed(model, x)
+    assert graph.embed(helper.make_model(helper.make_graph([], "g", [entry], [entry])), x) == x
 
 
 @dataclass(frozen=True, eq=False)

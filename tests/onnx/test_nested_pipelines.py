@@ -63,10 +63,9 @@ def by_name() -> BaseEstimator:
     return ColumnTransformer([("scaled", StandardScaler(), ["a", "c"])], remainder="passthrough")
 
 
-@pytest.mark.parametrize("first", [by_name, MinMaxScaler])
 @pytest.mark.parametrize("change", [lambda t: t[list("cbda")], lambda t: t.assign(e=1.0)[list("ecbda")]])
-def test_a_table_may_have_its_columns_in_any_order_and_more_of_them(first, change):
-    model = make_pipeline(first(), booster()).fit(TABLE, Y)
+def test_a_table_may_have_its_columns_in_any_order_and_more_of_them(change):
+    model = make_pipeline(by_name(), booster()).fit(TABLE, Y)
     file = to_onnx(model, change(TABLE))
     assert [entry.name for entry in file.graph.input] == list("abcd")
     verify_onnx(model, file, TABLE, raise_on_mismatch=True)

@@ -29,7 +29,7 @@ NAMES = {
     "numbers": [0, 1, 2],
     "outputs": ["score", "label", "X"],
     "doubtful": ["score", "score_", "variable"],
-    "steps": ["front.variable", "columns", "merged columns"],
+    "steps": ["embedded.variable", "embedded", "merged columns"],
 }
 
 
@@ -93,7 +93,7 @@ def broken(model: ModelProto, factor: float) -> ModelProto:
                 return worse
     for entry in worse.graph.initializer:
         values = numpy_helper.to_array(entry)
-        if entry.name.startswith("front.") and values.dtype.kind == "f":
+        if entry.name.startswith("embedded.") and values.dtype.kind == "f":
             entry.CopyFrom(numpy_helper.from_array(values * values.dtype.type(factor), entry.name))
             return worse
     raise AssertionError("the steps have no real constant")

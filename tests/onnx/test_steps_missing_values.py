@@ -100,7 +100,7 @@ def test_every_output_of_a_table_is_watched() -> None:
         predictor = OnnxPredictor(to_onnx(model, table))
         for method in methods:
             assert len(getattr(predictor, method)(table)) == len(table)
-            with pytest.raises(ValueError, match="after the steps before the ensemble, in column 2"):
+            with pytest.raises(ValueError, match="X contains NaN in column 'c'"):
                 getattr(predictor, method)(table.assign(c=np.nan))
 
 
