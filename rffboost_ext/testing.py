@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -111,8 +112,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     with contract_errors(f"learner {type(learner).__name__}: get_params"):
         repr(learner)
     learner = LEARNERS.create(learner)
-    loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
-    require_suitable(loss, learner)
+    loss = suitable_loss(learner, LOSSES_TO_TRY if loss is None else [loss])
     for n_targets in (1, 2) if learner.multi_output and takes_several_targets(loss) else (1,):
         sample = LearnerSample(learner, loss, n_targets, boost)
         for law in learners.LAWS:
@@ -120,30 +120,22 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
                 law(sample)
 
 
-def require_suitable(loss: Loss, learner: Learner) -> None:
-    """Raise a ValueError unless a loss takes the targets of the rounds, and the learner its number of scores."""
-    try:
-        n_outputs = LearnerSample(learner, loss, 1, boost).round().raw.shape[1]
-        check_composition(loss, learner, default_step(loss, learner), n_outputs)
-    except Exception as error:  # a loss of other targets may raise anything
-        raise ValueError(
-            f"check_learner: loss {loss!r} must take one column of labels or of real numbers, and go with the "
-            f"learner, got {type(error).__name__}: {error}"
-        ) from error
-
-
-def suitable_loss(learner: Learner) -> str:
-    """The first of a few losses that a learner goes with."""
-    errors = []
-    for name in LOSSES_TO_TRY:
+def suitable_loss(learner: Learner, losses: Sequence[str | Loss]) -> Loss:
+    """The first of some losses that takes the targets of the rounds, and goes with the learner."""
+    reasons = []
+    for given in losses:
+        loss = LOSSES.create(given)
         try:
-            loss = LOSSES.create(name)
-            check_composition(loss, learner, default_step(loss, learner))
-        except ValueError as error:
-            errors.append(str(error))
+            n_outputs = LearnerSample(learner, loss, 1, boost).round().raw.shape[1]
+            check_composition(loss, learner, default_step(loss, learner), n_outputs)
+        except Exception as error:  # a loss of other targets may raise anything
+            reasons.append(f"{loss!r}: {type(error).__name__}: {error}")
         else:
-            return name
-    raise ValueError(f"learner {learner!r} goes with none of the losses {LOSSES_TO_TRY}: {'; '.join(errors)}")
+            return loss
+    raise ValueError(
+        f"check_learner: loss must take one column of labels or of real numbers, and go with the learner, got "
+        f"{'; '.join(reasons)}"
+    )
 
 
 def check_term(term: Term, X: Any, *others: Term) -> None:

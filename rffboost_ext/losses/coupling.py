@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -41,10 +41,6 @@ def group_codes(loss: Coupling, y: Array) -> Array:
         raise ValueError(f"loss {loss!r}: groups must have shape (n,) = ({len(y)},), got {groups.shape}")
     if groups.dtype.kind == "f" and not np.isfinite(groups).all():
         raise ValueError(f"loss {loss!r}: groups must be finite, got NaN or infinity")
-    if groups.dtype == object:
-        # Labels of several types cannot be sorted.
-        codes: dict[Any, int] = {}
-        return np.array([codes.setdefault(label, len(codes)) for label in groups.tolist()])
     return np.unique(groups, return_inverse=True)[1]
 
 

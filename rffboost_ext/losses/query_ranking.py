@@ -101,21 +101,9 @@ class QueryRanking:
 
 
 def ndcg_of_queries(y: Array, score: Array, k: int | None = None) -> tuple[QueryRanking, Array]:
-    r"""The ranking by scores, and the normalised discounted cumulative gain of each of its queries, (q,).
+    """The ranking by scores (n,), and the NDCG@k of each of its queries, (q,): NaN without a relevant row.
 
-    .. math:: \mathrm{NDCG@k} = \frac{\sum_i (2^{y_i} - 1)\, D(r_i)}{\max \ldots}, \quad
-              D(r) = \frac{[r < k]}{\log_2(2 + r)},
-
-    for ranks r from 0, relative to the best ranking; NaN for queries without a relevant row. Tied rows share their
-    discounts, as in scikit-learn's ``ndcg_score``.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, 2)
-        Relevance and code of the query.
-    score : ndarray of shape (n,)
-    k : int, optional
-        Number of ranks that count; all by default.
+    Targets y (n, 2) are relevance and code of the query; the formula is that of ``metrics.ndcg_score``.
     """
     gain, code = np.exp2(y[:, 0]) - 1.0, y[:, 1]
     ranking = QueryRanking.of(code, score)

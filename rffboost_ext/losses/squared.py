@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core import Loss, Scales
 from ..utils.param_validation import OPTIONAL, POSITIVE_SEQUENCE, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
+from .target_statistics import CONSTANT_SPREAD, EstimatedLoss
 
 # Log2 of the largest ratio of two weights: weighted values stay within the range of single precision.
 LARGEST_LOG2_RATIO = 60.0
-# A target that varies by less than this share of its size is constant up to rounding.
-CONSTANT_SPREAD = 1e-12
 
 
 @LOSSES.register("squared_error")
-class SquaredError(Loss):
+class SquaredError(EstimatedLoss):
     r"""Half the squared error, the sum over outputs of ``v_c (raw_c - y_c)^2 / 2``; the response is the raw score.
 
     A single target has the weight v = 1. Several are weighted by inverse variance, relative to the largest
@@ -45,6 +43,7 @@ class SquaredError(Loss):
     rows = "independent"
     translation_invariant = True
     fit_criterion = "scaled"
+    estimated = ("output_weights",)
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}
 
     def __init__(self, output_weights: str | Sequence[float] | None = "balanced") -> None:
@@ -53,17 +52,25 @@ class SquaredError(Loss):
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with the weights of the targets computed from them."""
         given, n_outputs = self.output_weights, y.shape[1]
-        if isinstance(given, str):
-            return (
-                self
-                if n_outputs == 1
-                else clone(self).set_params(output_weights=inverse_variance_weights(y, weight))
-            )
-        if given is not None and len(given) != n_outputs:
+        if given is not None and not isinstance(given, str) and len(given) != n_outputs:
             raise ValueError(
                 f"SquaredError: output_weights must be a number for each of {n_outputs} targets, got {len(given)}"
             )
-        return self
+        return super().prepared(y, weight, n_classes)
+
+    def estimated_output_weights(self, y: Array, weight: Array) -> tuple[float, ...] | None:
+        """Inverse-variance weights of targets (n, C), relative to the largest variance; None if all are equal.
+
+        Powers of two: multiplying by them is exact.
+        """
+        if y.shape[1] == 1:
+            return None
+        center = np.average(y, axis=0, weights=weight)
+        spread = np.sqrt(np.average(np.square(y - center), axis=0, weights=weight))
+        spread[spread <= CONSTANT_SPREAD * np.abs(y).max(axis=0)] = 0.0
+        ratio = np.divide(spread.max(), spread, out=np.ones_like(spread), where=spread > 0.0)
+        weights = np.exp2(np.round(2.0 * np.log2(ratio)).clip(max=LARGEST_LOG2_RATIO))
+        return None if (weights == 1.0).all() else tuple(weights.tolist())
 
     def value(self, y: Array, raw: Array) -> Array:
         square, weights = np.square(raw - y), self._weights
@@ -92,16 +99,3 @@ class SquaredError(Loss):
     def _weights(self) -> Array | None:
         given = self.output_weights
         return None if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
-
-
-def inverse_variance_weights(y: Array, weight: Array) -> tuple[float, ...] | None:
-    """Inverse-variance weights of targets (n, C), relative to the largest variance; None if all are equal.
-
-    Powers of two: multiplying by them is exact.
-    """
-    center = np.average(y, axis=0, weights=weight)
-    spread = np.sqrt(np.average(np.square(y - center), axis=0, weights=weight))
-    spread[spread <= CONSTANT_SPREAD * np.abs(y).max(axis=0)] = 0.0
-    ratio = np.divide(spread.max(), spread, out=np.ones_like(spread), where=spread > 0.0)
-    weights = np.exp2(np.round(2.0 * np.log2(ratio)).clip(max=LARGEST_LOG2_RATIO))
-    return None if (weights == 1.0).all() else tuple(weights.tolist())

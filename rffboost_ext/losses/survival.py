@@ -13,7 +13,6 @@ bound of the whole second derivative.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -72,18 +71,10 @@ class RiskSets:
             return cls.of(y, raw, weight)
         return cls(order, *ordered, sums[:n_times])
 
-    def expected_events(self) -> Array:
-        """The expected number of events of each row, (n,), by its hazard while it is at risk."""
-        return self._of_rows(compiled("risk_sets").sum_hazards)
-
-    def losses(self) -> Array:
-        """The part of each row in the negative log likelihood, (n,)."""
-        return self._of_rows(compiled("risk_sets").risk_set_losses)
-
-    def _of_rows(self, kernel: Callable[..., None]) -> Array:
+    def of_rows(self, kernel: str) -> Array:
         """What a kernel sets for each row in order, (n,), in the order of the call."""
         ordered, values = np.empty((2, len(self.y)))
-        kernel(self.y, self.raw, self.sums, ordered)
+        getattr(compiled("risk_sets"), kernel)(self.y, self.raw, self.sums, ordered)
         values[self.order] = ordered
         return values
 
@@ -168,10 +159,10 @@ class Cox(CoupledLoss, SurvivalLoss):
         return self
 
     def value(self, y: Array, raw: Array, weight: Array) -> Array:  # type: ignore[override]
-        return RiskSets.of(y, raw[:, 0], weight).losses()
+        return RiskSets.of(y, raw[:, 0], weight).of_rows("risk_set_losses")
 
     def derivatives(self, y: Array, raw: Array, weight: Array) -> tuple[Array, Array]:  # type: ignore[override]
-        expected = RiskSets.of(y, raw[:, 0], weight).expected_events()[:, None]
+        expected = RiskSets.of(y, raw[:, 0], weight).of_rows("sum_hazards")[:, None]
         return expected - y[:, :1], np.maximum(expected, LEAST_HESSIAN)
 
     def baseline(self, y: Array, weight: Array) -> Array:

@@ -17,6 +17,8 @@ MAD_TO_STD = 1.4826
 # Statistics are rounded to this many bits: neither the order of rows nor a row of weight 2 instead of two rows
 # then makes a difference.
 BITS = 24
+# A target that varies by less than this share of its size is constant up to rounding.
+CONSTANT_SPREAD = 1e-12
 
 
 class EstimatedLoss(Loss):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -15,9 +16,8 @@ from .links import LabelMeanLink
 A = TypeVar("A", bound="LossWrapper")
 
 
-def delegated(name: str) -> Any:
-    """A property with the value of the inner loss's attribute `name`."""
-    return property(lambda self: getattr(self.loss, name))
+SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio"
+TARGETS = "link", "task", "rows", "multilabel", "positive", "translation_invariant", "infinite"
 
 
 class LossWrapper(Loss):
@@ -28,19 +28,6 @@ class LossWrapper(Loss):
     loss : Loss
         The inner loss, whose rows are not coupled.
     """
-
-    link = delegated("link")
-    task = delegated("task")
-    scales = delegated("scales")
-    rows = delegated("rows")
-    fit_criterion = delegated("fit_criterion")
-    exact_gradient = delegated("exact_gradient")
-    exact_hessian = delegated("exact_hessian")
-    bounded_ratio = delegated("bounded_ratio")
-    multilabel = delegated("multilabel")
-    positive = delegated("positive")
-    translation_invariant = delegated("translation_invariant")
-    infinite = delegated("infinite")
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
@@ -80,6 +67,10 @@ class LossWrapper(Loss):
     def inner_target(self, y: Array) -> Array:
         """The target of the inner loss, (n, 1) or (n, C)."""
         return np.asarray(y)
+
+
+for name in (*SCALES, *TARGETS):
+    setattr(LossWrapper, name, property(attrgetter(f"loss.{name}")))
 
 
 class LabelRegression(LossWrapper):

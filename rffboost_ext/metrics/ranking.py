@@ -63,11 +63,9 @@ def ndcg_score(y_true: Any, y_score: Any, qid: Any, *, k: int | None = None, sam
             f"ndcg_score: y_true and y_score must have shape (n,), got {relevance.shape} and {score.shape}"
         )
     require_relevance("ndcg_score: y_true", relevance)
-    weight, code = (
-        check_sample_weight(sample_weight, len(relevance)),
-        label_codes("ndcg_score", qid, relevance, "qid"),
-    )
-    y, used = np.column_stack([relevance, code]), weight > 0.0
+    weight = check_sample_weight(sample_weight, len(relevance))
+    y = np.column_stack([relevance, label_codes("ndcg_score", qid, relevance, "qid")])
+    used = weight > 0.0
     return mean_ndcg(y[used], score[used], weight[used], k)
 
 

@@ -44,16 +44,6 @@ def test_groups_are_numbers_from_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "labels", [["a", "b", "a"], [0.5, "b", 0.5], [("a", 1), ("b", 1), ("a", 1)], [None, 2, None]], ids=str
-)
-def test_groups_may_be_labels_of_any_type(labels) -> None:
-    found = np.empty(3, dtype=object)
-    found[:] = labels
-    loss = type("Own", (PairwiseLogistic,), {"groups": lambda self, y: found})()
-    np.testing.assert_array_equal(group_codes(loss, np.zeros((3, 3))), [0, 1, 0])
-
-
-@pytest.mark.parametrize(
     ("found", "message"),
     [(np.zeros((5, 1)), r"groups must have shape \(n,\) = \(5,\)"), (np.full(5, np.nan), "groups must be finite")],
 )

@@ -19,14 +19,12 @@ from scipy.special import betaln, expit
 from ...utils.typing import Array
 from ..links import AffineLink, IdentityLink, LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
-from ..target_statistics import require_targets, weighted_quantile
+from ..target_statistics import CONSTANT_SPREAD, require_targets, weighted_quantile
 from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, Distribution, weighted_moments
 from .special import HALF_LOG_2PI, df_information, log_minus_digamma
 
 # Squares of standardised errors up to this are finite.
 LARGEST_ERROR = 1e120
-# A target whose spread is below this share of its size is constant up to rounding.
-CONSTANT_SPREAD = 1e-12
 
 
 class LocationScale(ContinuousDistribution):
