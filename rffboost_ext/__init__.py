@@ -38,7 +38,7 @@ from .learners import (
 from .learners.design import Design
 from .learners.optimizers import OPTIMIZERS
 from .learners.registry import LEARNERS
-from .losses.distributions import DISTRIBUTIONS
+from .losses.distributions.base import DISTRIBUTIONS
 from .losses.registry import LOSSES
 from .persistence.checkpoint import Checkpoint
 from .persistence.model_file import load_model, save_model

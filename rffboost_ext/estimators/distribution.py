@@ -7,7 +7,7 @@ from typing import Any
 
 from ..boosting.callbacks import Callback
 from ..core import Learner, Step
-from ..losses.distributions import DISTRIBUTIONS, Distribution
+from ..losses.distributions.base import DISTRIBUTIONS, Distribution
 from ..utils.registry import resolve_names
 from ..utils.typing import Array
 from .docstrings import ATTRIBUTES, PARAMETERS

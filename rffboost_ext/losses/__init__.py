@@ -2,20 +2,10 @@
 
 from .aft import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal
 from .classification import Exponential, LogLoss, MultilabelLogLoss, MultinomialLogLoss
-from .distributions import (
-    DISTRIBUTIONS,
-    Beta,
-    ContinuousDistribution,
-    Distribution,
-    GammaDistribution,
-    LaplaceDistribution,
-    LogNormal,
-    NegativeBinomial,
-    Normal,
-    PoissonDistribution,
-    StudentT,
-    ZeroInflatedPoisson,
-)
+from .distributions.base import DISTRIBUTIONS, ContinuousDistribution, Distribution
+from .distributions.continuous import Beta, GammaDistribution
+from .distributions.counts import NegativeBinomial, PoissonDistribution, ZeroInflatedPoisson
+from .distributions.location_scale import LaplaceDistribution, LogNormal, Normal, StudentT
 from .links import (
     AffineLink,
     BinaryLogitLink,

@@ -105,14 +105,9 @@ class LabelRegression(LossWrapper):
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> LabelRegression:
         """The loss with its inner loss prepared for targets -1 and 1; a ValueError if its link does not suit."""
         loss = super().prepared(y, weight, n_classes)
-        loss.require_centered()
-        return loss
-
-    def require_centered(self) -> None:
-        """Raise a ValueError unless the inner response is increasing and 0 at 0."""
-        response = np.asarray(self.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
+        response = np.asarray(loss.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
         if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
-            return
+            return loss
         found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
         raise ValueError(
             f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1; "

@@ -16,7 +16,7 @@ from scipy.special import beta, betainc, betaln, expit, gammainc, ive, ndtr
 
 from ..core import Loss
 from ..data.dataset import check_sample_weight
-from ..losses.distributions import Distribution
+from ..losses.distributions.base import Distribution
 from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric

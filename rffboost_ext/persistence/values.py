@@ -36,7 +36,7 @@ from ..core import Spec, Term
 from ..learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..learners.optimizers import OPTIMIZERS
 from ..learners.registry import LEARNERS
-from ..losses.distributions import DISTRIBUTIONS
+from ..losses.distributions.base import DISTRIBUTIONS
 from ..losses.registry import LOSSES
 from ..utils.registry import Registry, qualified_name
 from ..utils.typing import Array
