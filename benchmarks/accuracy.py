@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.compare import System
+from rffboost_ext.experiments.study import Task
 
-from .command import Benchmark, Selection
-from .data import FURTHER, SMALL, SOURCES, Parts, TaskData, load_source
-from .systems import DEFAULTS, SCORING, DefaultSystem, warm_up
+from .command import Benchmark
+from .data import FURTHER, SMALL, SOURCES, Parts, TaskData, load_source, missing_source
+from .systems import DEFAULTS, SCORING, applies, configuration, warm_up
 
 FOLDS, TEST_SIZE = 5, 0.3
 PEERS = ("xgboost", "lightgbm", "histgb", "catboost")
-COLUMNS = ("score", "fit_seconds", "search_seconds", "predict_seconds", "chosen")
+MEASURES = {"score": "higher", "fit_seconds": "time", "search_seconds": "", "predict_seconds": "", "chosen": ""}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def split(data: TaskData, index: int) -> tuple[str, Parts]:
     return data.task, data.split(TEST_SIZE, index)
 
 
-def measure(tune: bool, system: DefaultSystem, parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
+def measure(tune: bool, system: System, parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
     """Score and times of a system."""
     kind, (X, y, X_test, y_test) = parts
     warm_up(system.build, kind)
@@ -78,10 +79,10 @@ def measure(tune: bool, system: DefaultSystem, parts: tuple[str, Parts], task: T
     predict_seconds = perf_counter() - start
     score = (r2_score if kind == "regression" else accuracy_score)(y_test, predicted)
     values = 100.0 * float(score), seconds, search_seconds, predict_seconds, chosen
-    return [dict(zip(COLUMNS, values, strict=True))]
+    return [dict(zip(MEASURES, values, strict=True))]
 
 
-def fit(system: DefaultSystem, kind: str, X: Any, y: Any, tune: bool) -> tuple[Any, float, float, dict[str, Any]]:
+def fit(system: System, kind: str, X: Any, y: Any, tune: bool) -> tuple[Any, float, float, dict[str, Any]]:
     """The model, the seconds of its fit and of the search before it, and what that chose."""
     from sklearn.model_selection import GridSearchCV
 
@@ -95,30 +96,20 @@ def fit(system: DefaultSystem, kind: str, X: Any, y: Any, tune: bool) -> tuple[A
     return search.best_estimator_, seconds, perf_counter() - start - seconds, search.best_params_
 
 
-def study(table: Table, selection: Selection) -> Study:
-    """The study of a table."""
-    return Study(
-        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
-        systems={name: DEFAULTS[name] for name in selection.systems},
-        splits=split,
-        measures=partial(measure, table.tune),
-        columns=COLUMNS,
-        n_splits=selection.splits,
-        config=cache(lambda system, dataset: DEFAULTS[system].config(SOURCES[dataset].task, table.tune)),
-        applies=lambda dataset, system: SOURCES[dataset].task in DEFAULTS[system].tasks,
-    )
-
-
 def benchmark(table: Table) -> Benchmark:
     """A table as a script."""
     return Benchmark(
         __doc__,
         table.datasets,
-        table.systems,
+        {name: DEFAULTS[name] for name in table.systems},
         table.splits,
-        partial(study, table),
-        {"score": "higher", "fit_seconds": "time"},
-        missing=lambda name, folder: SOURCES[name].missing(folder),
+        load_source,
+        split,
+        partial(measure, table.tune),
+        MEASURES,
+        config=cache(lambda system, dataset: configuration(DEFAULTS[system], SOURCES[dataset].task, table.tune)),
+        applies=lambda dataset, system: applies(system, SOURCES[dataset].task),
+        missing=missing_source,
     )
 
 

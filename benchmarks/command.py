@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from rffboost_ext.experiments.datasets import check_choices
 from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.records import Record, Records, as_frame
 from rffboost_ext.experiments.report import report
-from rffboost_ext.experiments.study import Study, failure_lines
+from rffboost_ext.experiments.study import Measures, Study, failure_lines
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -41,16 +42,6 @@ def data_folder(folder: Path | None) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What of a study is measured: names of data sets and systems, splits of each data set, and where data are."""
-
-    datasets: tuple[str, ...]
-    systems: tuple[str, ...]
-    splits: int
-    data_dir: Path | None = None
-
-
-@dataclass(frozen=True)
 class Benchmark:
     """A study as a script.
 
@@ -58,14 +49,20 @@ class Benchmark:
     ----------
     doc : str
         The docstring of the script.
-    datasets, systems : sequence of str
-        All names.
+    datasets : sequence of str
+        The names of all data sets.
+    systems : mapping of str to object
+        All systems, as `measure` takes them.
     splits : int
         Splits of each data set.
-    study : callable
-        ``study(selection)`` is the study.
+    load : callable
+        ``load(dataset, folder)`` is a data set, given the folder of CSV files, if any.
+    split, measure : callable
+        As in :class:`~rffboost_ext.experiments.study.Study`.
     measures : mapping of str to str
-        What is better of each measure in the report, "higher" or "lower", or "time".
+        The measures, and what is better of each in the report, "higher" or "lower", or "time"; "" leaves it out.
+    config, applies : callable, optional
+        As in the study.
     groups : mapping, optional
         Names of data sets by group, for the report.
     show : callable, optional
@@ -76,10 +73,14 @@ class Benchmark:
 
     doc: str | None
     datasets: Sequence[str]
-    systems: Sequence[str]
+    systems: Mapping[str, Any]
     splits: int
-    study: Callable[[Selection], Study]
-    measures: Mapping[str, str] = field(default_factory=dict)
+    load: Callable[[str, Path | None], Any]
+    split: Callable[[Any, int], Any]
+    measure: Measures
+    measures: Mapping[str, str]
+    config: Callable[[str, str], str] = Study.config
+    applies: Callable[[str, str], bool] = Study.applies
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     show: Callable[[Any], str] | None = None
     missing: Callable[[str, Path | None], str] = lambda dataset, folder: ""
@@ -89,14 +90,14 @@ class Benchmark:
         parser = options(self.doc)
         self.add_options(parser)
         given = parser.parse_args(arguments)
+        file = Records(given.out, tuple(self.measures))
         try:
-            selection = self.selection(given)
-            study, file = self.study(selection), Records(given.out, self.study(selection).columns)
+            study = self.study(given)
             file.read()
         except ValueError as error:
             parser.error(str(error))
         records, failures = study.resume(file, given.jobs)
-        print(self.text(records.values(), selection))
+        print(self.text(records.values(), study))
         for line in failure_lines(failures):
             print(f"failed: {line}", file=sys.stderr)
         return 1 if failures else 0
@@ -114,10 +115,10 @@ class Benchmark:
         parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
         parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
 
-    def selection(self, given: argparse.Namespace) -> Selection:
+    def study(self, given: argparse.Namespace) -> Study:
         """What is measured; data sets that are not available are named and left out."""
         check_choices("data set", given.datasets or (), self.datasets)
-        check_choices("system", given.systems or (), self.systems)
+        check_choices("system", given.systems or (), [*self.systems])
         if not given.out.absolute().parent.is_dir():
             raise ValueError(f"--out: there is no folder {str(given.out.absolute().parent)!r}")
         folder = data_folder(given.data_dir)
@@ -125,13 +126,22 @@ class Benchmark:
         missing = {name: why for name in wanted if (why := self.missing(name, folder))}
         for name, why in missing.items():
             print(f"left out: {name}: {why}", file=sys.stderr)
-        names = tuple(name for name in wanted if name not in missing)
-        return Selection(names, tuple(given.systems or self.systems), given.splits or self.splits, folder)
+        return Study(
+            data={name: partial(self.load, name, folder) for name in wanted if name not in missing},
+            systems={name: self.systems[name] for name in given.systems or self.systems},
+            splits=self.split,
+            measures=self.measure,
+            columns=tuple(self.measures),
+            n_splits=given.splits or self.splits,
+            config=self.config,
+            applies=self.applies,
+        )
 
-    def text(self, records: Iterable[Record], selection: Selection) -> str:
-        """The report of the selected records, and the machine."""
-        order = {name: place for place, name in enumerate(selection.systems)}
-        wanted = [r for r in records if r.system in order and r.dataset in selection.datasets]
+    def text(self, records: Iterable[Record], study: Study) -> str:
+        """The report of the records of a study, and the machine."""
+        order = {name: place for place, name in enumerate(study.systems)}
+        wanted = [r for r in records if r.system in order and r.dataset in study.data]
         frame = as_frame(sorted(wanted, key=lambda record: order[record.system]))
-        shown = report(frame, self.measures, self.groups) if self.show is None else self.show(frame)
-        return f"{shown}\n{environment()}"
+        shown = {name: better for name, better in self.measures.items() if better}
+        text = report(frame, shown, self.groups) if self.show is None else self.show(frame)
+        return f"{text}\n{environment()}"

@@ -237,6 +237,11 @@ def load_source(name: str, data_dir: Path | None) -> TaskData:
     return SOURCES[name].read(name, data_dir)
 
 
+def missing_source(name: str, data_dir: Path | None) -> str:
+    """Why a data set is not available; empty if it is."""
+    return SOURCES[name].missing(data_dir)
+
+
 REGRESSION = (
     *("abalone", "airbnb_nyc", "elevators", "fuel_economy", "gas_turbine", "loan_interest", "melbourne_housing"),
     *("movie_rating", "seoul_bike", "sulfur", "traffic_volume", "wind", "winequality_white"),
@@ -249,7 +254,7 @@ CLASSIFICATION = (
 
 
 @lru_cache(maxsize=2)
-def load_table(name: str, data_dir: Path | None, rows: int) -> TaskData:
+def load_table(rows: int, name: str, data_dir: Path | None) -> TaskData:
     """At most that many rows of one of these sets, a data frame: text as categories, with its missing values."""
     path = find_file(name, data_dir)
     assert path is not None

@@ -20,16 +20,15 @@ from unittest.mock import patch
 from sklearn.base import clone
 
 from rffboost_ext.estimators.planning import plan_fit
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 from rffboost_ext.learners import Tree
 
-from .command import Benchmark, Selection
-from .data import SOURCES, Parts, TaskData, load_source
+from .command import Benchmark
+from .data import Parts, TaskData, load_source, missing_source
 from .systems import rffboost, warm_up
 
 FIRST_SPLIT = 1001
-COLUMNS = ("score", "seconds", "rounds")
-MEASURES = {"score": "higher", "seconds": "time"}
+MEASURES = {"score": "higher", "seconds": "time", "rounds": ""}
 # Parameters of one kind of learner in a stack instead of parameters of the estimator; None removes that learner.
 MIXTURE, KERNELS, NEWTON, SYMMETRIC = "Mixture", "RFFRidge", "RFFIRLS", "SymmetricTree"
 
@@ -119,28 +118,18 @@ def measure(parameters: Mapping[str, Any], parts: tuple[str, Parts], task: Task)
     return [{"score": score, "seconds": seconds, "rounds": float(model.n_estimators_)}]
 
 
-def study(selection: Selection) -> Study:
-    """Variants on data sets."""
-    return Study(
-        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
-        systems={name: VARIANTS[name] for name in selection.systems},
-        splits=split,
-        measures=measure,
-        columns=COLUMNS,
-        n_splits=selection.splits,
-        config=lambda system, dataset: "",
-    )
-
-
 BENCHMARK = Benchmark(
     __doc__,
     [name for group in GROUPS.values() for name in group],
-    list(VARIANTS),
+    VARIANTS,
     3,
-    study,
+    load_source,
+    split,
+    measure,
     MEASURES,
-    GROUPS,
-    missing=lambda name, folder: SOURCES[name].missing(folder),
+    config=lambda system, dataset: "",
+    groups=GROUPS,
+    missing=missing_source,
 )
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 from rffboost_ext.metrics import crps, nll
 
-from .command import Benchmark, Selection, positive
+from .command import Benchmark, positive
 from .data import REGRESSION, TaskData, load_table, missing_file
 
 Array = np.ndarray
@@ -90,26 +90,24 @@ def measure(system: Callable[..., Any], parts: Any, task: Task) -> list[dict[str
     return [{"nll": float(nll(y_test, found)), "crps": float(crps(y_test, found)), "seconds": seconds}]
 
 
-def study(rows: int, selection: Selection) -> Study:
-    """Systems on data sets of at most that many rows."""
-    return Study(
-        data={name: partial(load_table, name, selection.data_dir, rows) for name in selection.datasets},
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=split,
-        measures=measure,
-        columns=tuple(MEASURES),
-        n_splits=selection.splits,
-        config=lambda system, dataset: f"{rows} rows",
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--rows", type=positive, default=2_000)
     given, others = parser.parse_known_args(arguments)
-    plan = partial(study, given.rows)
-    return Benchmark(__doc__, REGRESSION, list(SYSTEMS), 3, plan, MEASURES, missing=missing_file).main(others)
+    rows: int = given.rows
+    return Benchmark(
+        __doc__,
+        REGRESSION,
+        SYSTEMS,
+        3,
+        partial(load_table, rows),
+        split,
+        measure,
+        MEASURES,
+        config=lambda system, dataset: f"{rows} rows",
+        missing=missing_file,
+    ).main(others)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,14 @@ from sklearn.model_selection import GroupKFold
 
 from rffboost_ext import RFFBoostRanker
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
 
-from .command import Benchmark, Selection
+from .command import Benchmark
 
 Array = np.ndarray
 FOLDS = 5
+MEASURES = dict.fromkeys(("ndcg", "queries", "seconds"), "")
 Rows = tuple[Array, Array, Array]
 """Features (n, d), relevance (n,) and codes of queries (n,), the rows of a query together."""
 
@@ -96,6 +96,11 @@ SYSTEMS: dict[str, Callable[[Array, Array, Array], Any]] = {
 }
 
 
+def load(name: str, folder: Path | None) -> Rows:
+    """A set by name."""
+    return SETS[name](folder)
+
+
 def split(rows: Rows, index: int) -> tuple[Rows, Array, Array]:
     """The rows of both parts of fold `index`, from 1."""
     folds = GroupKFold(FOLDS, shuffle=True, random_state=0).split(rows[0], groups=rows[2])
@@ -129,18 +134,6 @@ def show(frame: Any) -> str:
     return markdown(["queries", "system", "NDCG@10", "difference", "seconds"], lines)
 
 
-def study(selection: Selection) -> Study:
-    """Systems on folds of queries."""
-    return Study(
-        data={name: partial(SETS[name], selection.data_dir) for name in selection.datasets},
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=split,
-        measures=measure,
-        columns=("ndcg", "queries", "seconds"),
-        n_splits=selection.splits,
-    )
-
-
 def missing(name: str, folder: Path | None) -> str:
     """Why a set is not available; empty if it is."""
     if name == "generated" or (folder is not None and (folder / "structured").is_dir()):
@@ -148,7 +141,9 @@ def missing(name: str, folder: Path | None) -> str:
     return "there is no folder of data with a folder 'structured'"
 
 
-BENCHMARK = Benchmark(__doc__, list(SETS), list(SYSTEMS), FOLDS, study, show=show, missing=missing)
+BENCHMARK = Benchmark(
+    __doc__, list(SETS), SYSTEMS, FOLDS, load, split, measure, MEASURES, show=show, missing=missing
+)
 
 if __name__ == "__main__":
     sys.exit(BENCHMARK.main())

@@ -21,16 +21,16 @@ import numpy as np
 from onnx_export import to_onnx
 from rffboost_ext import compress
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 
-from .command import Benchmark, Selection
-from .data import SMALL, SOURCES, Array, Parts, TaskData, load_source
+from .command import Benchmark
+from .data import SMALL, Array, Parts, TaskData, load_source, missing_source
 from .systems import catboost, lightgbm, rffboost, xgboost
 from .timing import in_turns
 
 ROWS = 10_000
 TURNS, TURNS_ALONE = 5, 51
-COLUMNS = ("accuracy", "bytes", "seconds", "alone")
+MEASURES = dict.fromkeys(("accuracy", "bytes", "seconds", "alone"), "")
 
 
 def default_model(X: Array, y: Array) -> Any:
@@ -81,24 +81,12 @@ def measure(fit: Callable[[Array, Array], Any], parts: Parts, task: Task) -> lis
     rows = np.ascontiguousarray(new[np.resize(np.arange(len(new)), ROWS)], dtype=np.float32)
     (seconds,) = in_turns(partial(model.predict, rows), turns=TURNS)
     (alone,) = in_turns(partial(model.predict, rows[:1]), turns=TURNS_ALONE)
-    return [dict(zip(COLUMNS, (accuracy, size(model), median(seconds), median(alone)), strict=True))]
-
-
-def study(selection: Selection) -> Study:
-    """Systems on the sets of the ECML paper."""
-    return Study(
-        data={name: partial(load_source, name, selection.data_dir) for name in selection.datasets},
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=split,
-        measures=measure,
-        columns=COLUMNS,
-        n_splits=selection.splits,
-    )
+    return [dict(zip(MEASURES, (accuracy, size(model), median(seconds), median(alone)), strict=True))]
 
 
 def show(frame: Any) -> str:
     """The mean accuracy, and medians of sizes and times over the sets."""
-    means = frame.groupby(["system", "dataset"], sort=False)[list(COLUMNS)].mean()
+    means = frame.groupby(["system", "dataset"], sort=False)[list(MEASURES)].mean()
     lines = []
     for system, rows in means.groupby("system", sort=False):
         files = [f"{1e-3 * value:,.0f} kB" for value in (rows["bytes"].median(), rows["bytes"].max())]
@@ -108,13 +96,7 @@ def show(frame: Any) -> str:
 
 
 BENCHMARK = Benchmark(
-    __doc__,
-    SMALL,
-    list(SYSTEMS),
-    3,
-    study,
-    show=show,
-    missing=lambda name, folder: SOURCES[name].missing(folder),
+    __doc__, SMALL, SYSTEMS, 3, load_source, split, measure, MEASURES, show=show, missing=missing_source
 )
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def fits(what: str, n: int, models: Mapping[str, Any], turns: int) -> list[Timin
 
 def default_models(*peers: str) -> dict[str, Any]:
     """Models with their defaults: ours, then those of some peers."""
-    return {DEFAULTS[name].title: DEFAULTS[name].build("binary") for name in ("rffboost", *peers)}
+    return {DEFAULTS[name].note: DEFAULTS[name].build("binary") for name in ("rffboost", *peers)}
 
 
 def default_small(sizes: Sizes) -> list[TimingRow]:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ from sksurv.linear_model.coxph import BreslowEstimator
 from sksurv.metrics import concordance_index_censored, integrated_brier_score
 
 from rffboost_ext import RFFBoostSurvival
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 
-from .command import Benchmark, Selection
+from .command import Benchmark
 
 MEASURES = {"concordance": "higher", "brier": "lower", "seconds": "time"}
 SETS = {
@@ -97,7 +98,7 @@ SYSTEMS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 }
 
 
-def load(name: str) -> tuple[Any, Any]:
+def load(name: str, folder: Path | None = None) -> tuple[Any, Any]:
     """Table and target; XGBoost's and our accelerated failure times must be positive."""
     X, y = SETS[name]()
     observed = y.dtype.names[1]
@@ -144,19 +145,7 @@ def measure(system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
     return [{"concordance": float(concordance), "brier": float(brier), "seconds": seconds}]
 
 
-def study(selection: Selection) -> Study:
-    """Systems on sets of scikit-survival."""
-    return Study(
-        data={name: partial(load, name) for name in selection.datasets},
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=split,
-        measures=measure,
-        columns=tuple(MEASURES),
-        n_splits=selection.splits,
-    )
-
-
-BENCHMARK = Benchmark(__doc__, list(SETS), list(SYSTEMS), 5, study, MEASURES)
+BENCHMARK = Benchmark(__doc__, list(SETS), SYSTEMS, 5, load, split, measure, MEASURES)
 
 if __name__ == "__main__":
     sys.exit(BENCHMARK.main())

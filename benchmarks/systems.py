@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
-from rffboost_ext.experiments.compare.systems import SYSTEMS as COMPARED
+from rffboost_ext.experiments.compare.systems import SYSTEMS, Grid, System, constant
 from rffboost_ext.experiments.study import settings_digest
 
-ALL_TASKS = ("binary", "multiclass", "regression")
-Grid = list[dict[str, list[Any]]]
+TASKS = ("binary", "multiclass", "regression")
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class DefaultSystem:
-    """One system.
+def configuration(system: System, task: str, tune: bool) -> str:
+    """The version of a system, and a digest of its hyperparameters and its grid."""
+    searched = [system.grid(EXAMPLE), SCORING[task]] if tune else []
+    return settings_digest(plain_params(system.build(task)), searched, package=system.package)
 
-    Attributes
-    ----------
-    title, package : str
-        Its name in tables, and the distribution whose version counts.
-    build : callable
-        The estimator for a task, on one thread; nothing else but a seed and silence is set.
-    grid : callable
-        What is searched where systems are tuned, given the features of the rows to fit to, (n, d).
-    tasks : tuple of str
-        What it can do.
-    """
 
-    title: str
-    package: str
-    build: Callable[[str], Any]
-    grid: Callable[[Array], Grid]
-    tasks: tuple[str, ...] = ALL_TASKS
-
-    def config(self, task: str, tune: bool) -> str:
-        """Version, and a settings_digest of hyperparameters and grid."""
-        searched = [self.grid(EXAMPLE), SCORING[task]] if tune else []
-        return settings_digest(plain_params(self.build(task)), searched, package=self.package)
+def applies(system: str, task: str) -> bool:
+    """Whether a system can do a task: GBRFF2 is for two classes."""
+    return system != "gbrff2" or task == "binary"
 
 
 @cache
@@ -117,14 +98,9 @@ MOST_CODES = 10
 EXAMPLE = np.arange(3.0)[:, None]
 
 
-def constant_grid(**values: list[Any]) -> Callable[[Array], Grid]:
-    """A grid that does not depend on the features."""
-    return lambda X: [values]
-
-
 def published_grid(X: Array) -> Grid:
     """The grid of the paper for GBRFF2."""
-    return COMPARED.create("gbrff2").grid(X.shape[1])
+    return SYSTEMS["gbrff2"].grid(X.shape[1])
 
 
 def rffboost_grid(X: Array) -> Grid:
@@ -146,18 +122,20 @@ def code_columns(X: Array) -> list[int]:
     ]
 
 
-DEFAULTS: dict[str, DefaultSystem] = {
-    "xgboost": DefaultSystem("XGBoost", "xgboost", xgboost, constant_grid(learning_rate=RATES, max_depth=[3, 6])),
-    "lightgbm": DefaultSystem(
-        "LightGBM", "lightgbm", lightgbm, constant_grid(learning_rate=RATES, num_leaves=[7, 31])
+DEFAULTS: dict[str, System] = {
+    "xgboost": System(xgboost, constant(learning_rate=RATES, max_depth=[3, 6]), "XGBoost", package="xgboost"),
+    "lightgbm": System(
+        lightgbm, constant(learning_rate=RATES, num_leaves=[7, 31]), "LightGBM", package="lightgbm"
     ),
-    "histgb": DefaultSystem(
-        "HistGB", "scikit-learn", histgb, constant_grid(learning_rate=RATES, max_leaf_nodes=[7, 31])
+    "histgb": System(
+        histgb, constant(learning_rate=RATES, max_leaf_nodes=[7, 31]), "HistGB", package="scikit-learn"
     ),
-    "catboost": DefaultSystem("CatBoost", "catboost", catboost, constant_grid(learning_rate=RATES, depth=[4, 6])),
-    "gbrff2": DefaultSystem("GBRFF2", "rffboost-ext", gbrff2, published_grid, ("binary",)),
-    "rffboost": DefaultSystem("RFFBoost", "rffboost-ext", rffboost, rffboost_grid),
-    "rffboost_high": DefaultSystem(
-        "RFFBoost high", "rffboost-ext", rffboost_high, constant_grid(learning_rate=[0.05, 0.1])
+    "catboost": System(catboost, constant(learning_rate=RATES, depth=[4, 6]), "CatBoost", package="catboost"),
+    "gbrff2": System(gbrff2, published_grid, "GBRFF2", package="rffboost-ext"),
+    "rffboost": System(rffboost, rffboost_grid, "RFFBoost", package="rffboost-ext"),
+    "rffboost_high": System(
+        rffboost_high, constant(learning_rate=[0.05, 0.1]), "RFFBoost high", package="rffboost-ext"
     ),
 }
+"""Systems whose ``build(task)`` is the estimator for a task, on one thread, with a seed and without messages, and
+whose ``grid(X)`` is what is searched for the features of the rows to fit to, (n, d)."""

@@ -23,9 +23,9 @@ import pandas as pd
 from sklearn.metrics import log_loss, r2_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 
-from .command import Benchmark, Selection
+from .command import Benchmark
 from .data import CLASSIFICATION, REGRESSION, Parts, TaskData, coded, load_table, missing_file, text_columns
 from .defaults import VARIANTS, estimator
 
@@ -121,29 +121,25 @@ def measure(system: Callable[[bool], Fit], parts: tuple[bool, Parts], task: Task
     return [{"score": 100.0 * float(score), "seconds": seconds}]
 
 
-def study(columns: str, selection: Selection) -> Study:
-    """Systems on plain matrices or tables."""
-    return Study(
-        data={name: partial(load_table, name, selection.data_dir, ROWS) for name in selection.datasets},
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=partial(split, columns == "codes"),
-        measures=measure,
-        columns=tuple(MEASURES),
-        n_splits=selection.splits,
-        config=lambda system, dataset: columns,
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure plain matrices or tables."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--columns", choices=["codes", "categories"], default="codes")
     given, others = parser.parse_known_args(arguments)
     names = (*REGRESSION, *CLASSIFICATION) if given.columns == "codes" else TEXT
-    benchmark = Benchmark(
-        __doc__, names, list(SYSTEMS), 2, partial(study, given.columns), MEASURES, missing=missing_file
-    )
-    return benchmark.main(others)
+    columns: str = given.columns
+    return Benchmark(
+        __doc__,
+        names,
+        SYSTEMS,
+        2,
+        partial(load_table, ROWS),
+        partial(split, columns == "codes"),
+        measure,
+        MEASURES,
+        config=lambda system, dataset: columns,
+        missing=missing_file,
+    ).main(others)
 
 
 if __name__ == "__main__":

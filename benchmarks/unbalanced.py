@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from sklearn.metrics import average_precision_score, log_loss
 from xgboost import XGBClassifier
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.experiments.study import Study, Task
+from rffboost_ext.experiments.study import Task
 
-from .command import Benchmark, Selection
+from .command import Benchmark
 
 ROWS, TEST_ROWS, FEATURES, SHARE = 1_000, 10_000, 10, 0.07
 MEASURES = {"average precision": "higher", "log loss": "lower"}
@@ -35,7 +36,7 @@ REMEDIES = ("none", "weights", "RandomOverSampler", "SMOTE")
 SYSTEMS = {f"{remedy}, {name}": (remedy, name) for remedy, name in product(REMEDIES, MODELS)}
 
 
-def load() -> None:
+def load(name: str, folder: Path | None) -> None:
     """Nothing: each split generates its rows."""
 
 
@@ -61,19 +62,7 @@ def measure(system: tuple[str, str], rows: tuple[Any, Any], task: Task) -> list[
     return [dict(zip(MEASURES, map(float, scores), strict=True))]
 
 
-def study(selection: Selection) -> Study:
-    """Models with remedies on generated problems."""
-    return Study(
-        data=dict.fromkeys(selection.datasets, load),
-        systems={name: SYSTEMS[name] for name in selection.systems},
-        splits=problem,
-        measures=measure,
-        columns=tuple(MEASURES),
-        n_splits=selection.splits,
-    )
-
-
-BENCHMARK = Benchmark(__doc__, ["generated"], list(SYSTEMS), 20, study, MEASURES)
+BENCHMARK = Benchmark(__doc__, ["generated"], SYSTEMS, 20, load, problem, measure, MEASURES)
 
 if __name__ == "__main__":
     sys.exit(BENCHMARK.main())

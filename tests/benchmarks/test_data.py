@@ -92,7 +92,7 @@ def test_columns_of_few_whole_numbers_are_tried_as_categories():
 
 
 @pytest.mark.parametrize(
-    ("name", "task"), [(name, task) for name, system in DEFAULTS.items() for task in system.tasks]
+    ("name", "task"), [(name, task) for name in DEFAULTS for task in systems.TASKS if systems.applies(name, task)]
 )
 def test_systems_learn_each_of_their_tasks(name, task):
     pytest.importorskip(
@@ -105,6 +105,8 @@ def test_systems_learn_each_of_their_tasks(name, task):
 
 def test_settings_are_part_of_a_configuration():
     system = DEFAULTS["xgboost"]
-    configs = {system.config(task, tune) for task in ("binary", "regression") for tune in (False, True)}
+    configs = {
+        systems.configuration(system, task, tune) for task in ("binary", "regression") for tune in (False, True)
+    }
     assert len(configs) == 4
     assert all(config.startswith("xgboost ") for config in configs)

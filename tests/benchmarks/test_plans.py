@@ -144,7 +144,7 @@ def test_a_plan_from_end_to_end_and_again(name, folder, monkeypatch, capsys):
 def test_the_tuned_choice_is_recorded(folder):
     main, options, _, _ = PLANS["tuned"]
     main(["--out", str(folder / "out.csv"), *options])
-    (record,) = Records(folder / "out.csv", accuracy.COLUMNS).read().values()
+    (record,) = Records(folder / "out.csv", tuple(accuracy.MEASURES)).read().values()
     assert record["chosen"]["max_depth"] in (3, 6)
     assert record["search_seconds"] > record["fit_seconds"] > 0.0
 
@@ -227,7 +227,7 @@ def test_a_variant_changes_a_member_of_the_stack_or_leaves_it_out():
 
 def test_the_table_of_variants_is_of_the_rows_beside_it():
     path = Path(defaults.__file__).parent
-    frame = as_frame(Records(path / "defaults.csv", defaults.COLUMNS).read().values())
+    frame = as_frame(Records(path / "defaults.csv", tuple(defaults.MEASURES)).read().values())
     page = (path / "defaults.md").read_text()
     scores, times = (Summary(frame, name) for name in ("score", "seconds"))
     gaps, ratios = scores.differences(), times.ratios()

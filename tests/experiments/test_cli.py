@@ -12,7 +12,7 @@ from matplotlib.image import imread
 
 import rffboost_ext
 from rffboost_ext import cli
-from rffboost_ext.experiments.compare import SYSTEMS, Protocol, compare, load
+from rffboost_ext.experiments.compare import SYSTEMS, Protocol, System, compare, load
 from rffboost_ext.experiments.compare.protocol import MEASURES
 
 KEYS = ["dataset", "system", "split", "x", "config", *MEASURES]
@@ -135,10 +135,10 @@ def test_no_output_replaces_the_data(data, folder, capsys):
 
 
 def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
-    def build(self, **setting):
+    def build(**setting):
         raise ValueError("out of order")
 
-    monkeypatch.setattr(SYSTEMS.get("xgboost"), "build", build)
+    monkeypatch.setitem(SYSTEMS, "xgboost", System(build))
     line = "compare toy --data-dir . --systems tree,xgboost --rounds 2 --splits 1 --csv a.csv --plot a.png"
     code, out, err = run(capsys, *line.split())
     assert code == 2

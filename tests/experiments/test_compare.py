@@ -28,7 +28,7 @@ def toy():
     return NamedDataset("toy", X, y)
 
 
-@pytest.fixture(params=SYSTEMS.names())
+@pytest.fixture(params=SYSTEMS)
 def name(request):
     pytest.importorskip("lightgbm" if request.param == "lightgbm" else "xgboost")
     return request.param
@@ -72,43 +72,51 @@ class Spy(ClassifierMixin, BaseEstimator):
         yield self.predict(X)
 
 
-class SpySystem(System):
-    learning_rate = 0.25
+@pytest.fixture
+def built():
+    """What a system is asked to build, and the model."""
+    return {}
 
-    def build(self, **setting):
-        self.setting, self.model = setting, Spy()
-        return self.model
+
+@pytest.fixture
+def spied(built):
+    """A system whose models note what they are given."""
+
+    def build(**setting):
+        built.update(setting=setting, model=Spy())
+        return built["model"]
+
+    return System(build, learning_rate=0.25)
 
 
 @pytest.mark.parametrize("split", [1, 3])
 @pytest.mark.parametrize("test_size", [0.3, 0.5])
-def test_a_system_meets_the_protocol(toy, split, test_size):
-    system, protocol = SpySystem(), Protocol(rounds=7, seed=5, test_size=test_size)
-    record = measured(system, protocol, toy, split, curves=True)
+def test_a_system_meets_the_protocol(toy, split, test_size, spied, built):
+    protocol = Protocol(rounds=7, seed=5, test_size=test_size)
+    record = measured(spied, protocol, toy, split, curves=True)
     X, y, X_test, y_test = split_by_hand(toy, 5 + split - 1, test_size)
-    np.testing.assert_allclose(system.model.seen_[0], X, atol=1e-12)
-    np.testing.assert_array_equal(system.model.seen_[1], y)
-    np.testing.assert_allclose(system.model.tested_, X_test, atol=1e-12)
-    assert system.setting == {"rounds": 7, "learning_rate": 0.25, "seed": 1, "threads": 1}
+    np.testing.assert_allclose(built["model"].seen_[0], X, atol=1e-12)
+    np.testing.assert_array_equal(built["model"].seen_[1], y)
+    np.testing.assert_allclose(built["model"].tested_, X_test, atol=1e-12)
+    assert built["setting"] == {"rounds": 7, "learning_rate": 0.25, "seed": 1, "threads": 1}
     right = (X_test[:, 0] > 0) == y_test
     assert record["accuracy"] == pytest.approx(right.mean())
     assert record["log_loss"] == pytest.approx(-np.where(right, math.log(0.75), math.log(0.25)).mean())
     # One row is predicted before predictions are timed.
-    assert system.model.asked_[:2] == [1, len(X_test)]
+    assert built["model"].asked_[:2] == [1, len(X_test)]
     # A model that offers two stages only keeps the second one's accuracy.
     np.testing.assert_allclose(record["curve"], [np.mean(y_test == 0), *6 * [right.mean()]])
 
 
-def test_the_shrinkage_is_the_systems_own_unless_set_for_all(toy):
-    system = SpySystem()
-    measured(system, replace(QUICK, learning_rate=0.7), toy)
-    assert system.setting["learning_rate"] == 0.7
+def test_the_shrinkage_is_the_systems_own_unless_set_for_all(toy, spied, built):
+    measured(spied, replace(QUICK, learning_rate=0.7), toy)
+    assert built["setting"]["learning_rate"] == 0.7
 
 
 def test_a_record_is_what_a_fit_by_hand_gives(name, toy):
     record = compare([toy], [name], QUICK)[1]
     X, y, X_test, y_test = split_by_hand(toy, 2)
-    system = SYSTEMS.create(name)
+    system = SYSTEMS[name]
     model = system.build(rounds=4, learning_rate=system.learning_rate, seed=1, threads=1).fit(X, y)
     assert record.key == ("toy", name, 2, 4.0)
     assert record["accuracy"] == pytest.approx(np.mean(model.predict(X_test) == y_test))
@@ -135,13 +143,13 @@ def test_the_number_of_processes_changes_nothing(toy):
 
 
 def test_a_rate_for_all_leaves_no_rate_to_tune():
-    system = SYSTEMS.create("gbrff")
+    system = SYSTEMS["gbrff"]
     assert "learning_rate" in Protocol().grid(system, 4)[0]
     assert "learning_rate" not in Protocol(learning_rate=0.3).grid(system, 4)[0]
 
 
 def test_every_point_of_a_grid_is_a_valid_setting(name, toy):
-    system = SYSTEMS.create(name)
+    system = SYSTEMS[name]
     model = system.build(rounds=1, learning_rate=0.1, seed=1, threads=1)
     points = list(ParameterGrid(system.grid(4)))
     assert len(points) > 1
@@ -149,18 +157,16 @@ def test_every_point_of_a_grid_is_a_valid_setting(name, toy):
         clone(model).set_params(**point).fit(toy.X, toy.y)
 
 
-class Stumps(System):
-    def build(self, *, rounds, learning_rate, seed, threads):
-        return DecisionTreeClassifier(max_depth=1, random_state=seed)
-
-    def grid(self, n_features):
-        return [{"max_depth": [1, 2, 4], "min_samples_leaf": [1, n_features]}]
+STUMPS = System(
+    lambda rounds, learning_rate, seed, threads: DecisionTreeClassifier(max_depth=1, random_state=seed),
+    lambda n_features: [{"max_depth": [1, 2, 4], "min_samples_leaf": [1, n_features]}],
+)
 
 
 def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
-    record = measured(Stumps(), replace(QUICK, tune=True), toy)
+    record = measured(STUMPS, replace(QUICK, tune=True), toy)
     X, y, X_test, y_test = split_by_hand(toy, 1)
-    points = list(ParameterGrid(Stumps().grid(4)))
+    points = list(ParameterGrid(STUMPS.grid(4)))
     models = [DecisionTreeClassifier(random_state=1, **point) for point in points]
     scores = [cross_val_score(model, X, y, cv=5).mean() for model in models]
     best = points[int(np.argmax(scores))]
@@ -176,10 +182,10 @@ def test_what_the_command_cannot_ask_for_is_named(toy):
 
 
 def test_a_failure_says_where_it_happened(toy, monkeypatch):
-    def build(self, **setting):
+    def build(**setting):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(SYSTEMS.get("tree"), "build", build)
+    monkeypatch.setitem(SYSTEMS, "tree", System(build))
     with pytest.raises(ValueError, match="toy, tree, split 1: RuntimeError: out of order"):
         compare([toy], ["tree"], QUICK)
 

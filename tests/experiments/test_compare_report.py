@@ -67,9 +67,9 @@ def test_the_report_shows_accuracies_ranks_and_times(records):
     assert ["gbrff1", "0.375", "1.00"] in rows
 
 
-@pytest.mark.parametrize("name", SYSTEMS.names())
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_the_caption_says_what_differs(name):
-    system = SYSTEMS.create(name)
+    system = SYSTEMS[name]
     own, common, tuned = (
         caption([name], protocol) for protocol in (Protocol(), Protocol(learning_rate=0.77), Protocol(tune=True))
     )

@@ -35,7 +35,7 @@ def data(request):
 
 def both_loops(X, y, rounds=50, rate=0.1):
     build = {"rounds": rounds, "learning_rate": rate, "seed": 1, "threads": 1}
-    return [SYSTEMS.create(name).build(**build).fit(X, y) for name in ("tree", "xgboost")]
+    return [SYSTEMS[name].build(**build).fit(X, y) for name in ("tree", "xgboost")]
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3])

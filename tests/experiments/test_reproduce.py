@@ -13,11 +13,13 @@ import pytest
 from matplotlib.image import imread
 
 from rffboost_ext import cli
-from rffboost_ext.experiments.compare import SYSTEMS
+from rffboost_ext.experiments.compare import compare
 from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import TARGETS
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
 from rffboost_ext.experiments.reproduce.target import COLUMNS, Scope, values
+
+from .reproduce_cases import WINE
 
 TINY = {
     "ecml2020-table2": Scope(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),
@@ -258,4 +260,4 @@ def test_packages_that_are_missing_are_named_before_any_work(package, tmp_path, 
 def test_a_system_names_the_package_that_it_lacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(ImportError, match="lightgbm, which is not installed"):
-        SYSTEMS.create("lightgbm")
+        compare([WINE], ["lightgbm"])

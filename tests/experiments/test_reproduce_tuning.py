@@ -28,9 +28,9 @@ from .reproduce_cases import WINE
 @pytest.mark.parametrize(
     ("path", "grid"),
     [
-        (ECML_2020["GBRFF2"].path(8), [{"learner__gamma": [0.02, 0.1], "learner__l2": [0.0, 0.25]}]),
-        (ECML_2020["PBRFF"].path(8), [{"mapping__gamma": [0.02, 0.2], "C": [0.01, 1.0, 100.0]}]),
-        (LETARTE_2019["SVM_RBF"].path(), [{"gamma": [0.001, 0.02, 0.2], "C": [0.1, 10.0]}]),
+        (ECML_2020["GBRFF2"].restricted(8), [{"learner__gamma": [0.02, 0.1], "learner__l2": [0.0, 0.25]}]),
+        (ECML_2020["PBRFF"].restricted(8), [{"mapping__gamma": [0.02, 0.2], "C": [0.01, 1.0, 100.0]}]),
+        (LETARTE_2019["SVM_RBF"].restricted(), [{"gamma": [0.001, 0.02, 0.2], "C": [0.1, 10.0]}]),
     ],
 )
 def test_search_is_that_of_scikit_learn(path, grid):
@@ -53,7 +53,7 @@ def test_search_is_that_of_scikit_learn(path, grid):
 
 def test_smaller_sizes_are_what_a_fit_of_that_size_gives():
     parts = CrossValidated(0.3).parts(WINE, 1)
-    path = ECML_2020["GBRFF1"].path(9)
+    path = ECML_2020["GBRFF1"].restricted(9)
     together = path.scores([{}], parts.train, parts.test, [2, 5, 9])[0]
     alone = [preset("gbrff1", size).fit(*parts.train).score(*parts.test) for size in (2, 5, 9)]
     np.testing.assert_array_equal(together, alone)

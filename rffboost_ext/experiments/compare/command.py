@@ -35,7 +35,7 @@ Dir = Annotated[
 ]
 Target = Annotated[str, Option(metavar="COLUMN", help="The column of a file that holds the labels.")]
 Systems = Annotated[
-    str, Option(metavar="NAMES", help=f"Systems, separated by commas, out of {', '.join(SYSTEMS.names())}.")
+    str, Option(metavar="NAMES", help=f"Systems, separated by commas, out of {', '.join(SYSTEMS)}.")
 ]
 Rounds = Annotated[int, Option(help="Boosting rounds of every system.")]
 Splits = Annotated[int, Option(help="Random stratified splits per data set.")]

@@ -15,6 +15,7 @@ import numpy as np
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
 from ..datasets import NamedDataset, check_choices
+from ..outputs import require_packages
 from ..records import Record
 from ..study import Failure, Finished, Started, Study, Task
 from .systems import SYSTEMS, System
@@ -200,13 +201,16 @@ def comparison(
     for dataset in datasets:
         check_arrays(dataset)
     names = [dataset.name for dataset in datasets]
-    for kind, given, choices in (("data set", names, names), ("system", list(systems), SYSTEMS.names())):
+    for kind, given, choices in (("data set", names, names), ("system", list(systems), [*SYSTEMS])):
         if not given:
             raise ValueError(f"compare: at least one {kind} is needed, got none")
         check_choices(kind, given, choices)
+    for name in systems:
+        if package := SYSTEMS[name].package:
+            require_packages(f"system {name!r}", package)
     return Study(
         data={dataset.name: partial(itself, dataset) for dataset in datasets},
-        systems={name: SYSTEMS.create(name) for name in systems},
+        systems={name: SYSTEMS[name] for name in systems},
         splits=protocol.parts,
         measures=partial(protocol.measure, curves),
         columns=MEASURES,

@@ -44,7 +44,7 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
 
 def difference(name: str, protocol: Protocol) -> str:
     """The settings that are specific to a system."""
-    system = SYSTEMS.create(name)
+    system = SYSTEMS[name]
     searched = protocol.tune and any("learning_rate" in part for part in protocol.grid(system, 1))
     shrinkage = "shrinkage tuned" if searched else f"shrinkage {protocol.rate(system):g}"
     size = "" if protocol.tune else system.size

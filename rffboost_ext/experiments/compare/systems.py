@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, ClassVar
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from ... import presets
-from ...core import Round, Spec
+from ...core import Learner, Round
 from ...estimators.classifier import RFFBoostClassifier
 from ...learners import Spectrum, Tree
-from ...utils.registry import Registry
 from ...utils.typing import Array
-from ..outputs import require_packages
 from .xgboost_systems import NativeXGBClassifier, XGBoostLoop
 
+Grid = list[dict[str, list[Any]]]
 DEPTH = 5
 POWERS_OF_TEN = [10.0**p for p in range(-2, 3)]
 # The grids of Gautheron et al., ECML-PKDD 2020, section 4, and of their workshop paper of 2019.
@@ -27,33 +25,50 @@ DEPTHS = list(range(1, 11))
 RATES = [1.0, 0.5, 0.1, 0.05, 0.01]
 
 
-class System(Spec, ABC):
-    """A booster of a comparison; custom systems are registered by ``@SYSTEMS.register("name")``."""
-
-    learning_rate: ClassVar[float] = 1.0
-    """The papers' shrinkage, used unless one is set for all systems."""
-    note: ClassVar[str] = ""
-    """Its description in the caption of a table: loop, loss and other differences."""
-    size: ClassVar[str] = ""
-    """Hyperparameters in the caption of a comparison without tuning."""
-
-    @abstractmethod
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        """A scikit-learn classifier, not fitted, for standardised features and labels 0 and 1.
-
-        It offers ``predict`` and ``predict_proba``; curves also need its ``staged_predict`` or :meth:`staged`.
-        """
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        """The grid of a search, as of ``GridSearchCV``; empty by default."""
-        return []
-
-    def staged(self, model: Any, X: Array) -> Iterator[Array]:
-        """Labels that a fitted `model` predicts after 1, 2, ... rounds."""
-        yield from model.staged_predict(X)
+def constant(*parts: dict[str, list[Any]], **values: list[Any]) -> Callable[[Any], Grid]:
+    """A grid that does not depend on the data: its parts, or a single one by its values."""
+    return lambda data: [*parts, *([values] if values else [])]
 
 
-SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abstract]
+def staged_predict(model: Any, X: Array) -> Iterator[Array]:
+    """What a model predicts after 1, 2, ... rounds, by its own method."""
+    yield from model.staged_predict(X)
+
+
+NO_GRID = constant()
+
+
+@dataclass(frozen=True)
+class System:
+    """A booster of a comparison; further ones are added to :data:`SYSTEMS`.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(rounds=, learning_rate=, seed=, threads=)`` is a scikit-learn classifier, not fitted, for
+        standardised features and labels 0 and 1. It offers ``predict`` and ``predict_proba``.
+    grid : callable, optional
+        ``grid(n_features)`` is the grid of a search, as of ``GridSearchCV``; empty by default.
+    note : str, default=""
+        Its description in the caption of a table: loop, loss and other differences.
+    learning_rate : float, default=1.0
+        The papers' shrinkage, used unless one is set for all systems.
+    size : str, default=""
+        Hyperparameters in the caption of a comparison without tuning.
+    staged : callable, optional
+        ``staged(model, X)`` yields the labels that a fitted model predicts after 1, 2, ... rounds, for curves; by
+        default what its ``staged_predict`` yields.
+    package : str, optional
+        The distribution that it needs.
+    """
+
+    build: Callable[..., Any]
+    grid: Callable[[int], Grid] = NO_GRID
+    note: str = ""
+    learning_rate: float = 1.0
+    size: str = ""
+    staged: Callable[[Any, Array], Iterator[Array]] = staged_predict
+    package: str | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -81,189 +96,133 @@ def _published_normal(seed: int, rounds: int, size: int, n_features: int) -> Arr
     return np.random.RandomState(seed).standard_normal((rounds, size, n_features))
 
 
-class Preset(System):
-    """One of the published algorithms; its hyperparameters are those of :mod:`rffboost_ext.presets`."""
-
-    preset: ClassVar[str]
-    searched: ClassVar[dict[str, list[Any]]] = {}
-    """The paper's grid, besides the kernel parameter."""
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
-        make = getattr(presets, self.preset)
-        # In float64, as the published experiments.
-        shared = {"learning_rate": learning_rate, "standardize": False, "precision": "float64"}
-        model: RFFBoostClassifier = make(n_estimators=rounds, random_state=seed, n_jobs=threads, **shared)
-        return model.set_params(learner__spectrum=PublishedDraws(seed, rounds))
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learner__gamma": gammas(n_features), **self.searched}]
+def preset(name: str, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+    """A published algorithm of :mod:`rffboost_ext.presets`, in float64 as in the published experiments."""
+    shared = {"learning_rate": learning_rate, "standardize": False, "precision": "float64"}
+    make = getattr(presets, name)
+    model: RFFBoostClassifier = make(n_estimators=rounds, random_state=seed, n_jobs=threads, **shared)
+    return model.set_params(learner__spectrum=PublishedDraws(seed, rounds))
 
 
-@SYSTEMS.register("gbrff")
-class GBRFF(Preset):
-    """Least-squares GBRFF (2019). Its grid fixes the paper's frequencies ``N(0, 1)``."""
-
-    preset, note = "gbrff", "squared error on labels -1 and 1, 100 frequencies per round"
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        beta = [0.0, *(2.0**p for p in range(11))]
-        return [{"learner__gamma": [0.5], "learner__beta": beta, "learning_rate": RATES}]
+def our_loop(
+    loss: str, learner: str | Learner, *, rounds: int, learning_rate: float, seed: int, threads: int
+) -> RFFBoostClassifier:
+    """A learner in our loop, for a given number of rounds and without a stack."""
+    shared: dict[str, Any] = {"standardize": False, "random_state": seed, "n_jobs": threads}
+    size: dict[str, Any] = {"n_estimators": rounds, "learning_rate": learning_rate, "early_stopping": False}
+    return RFFBoostClassifier(loss, learner, **size, **shared)
 
 
-@SYSTEMS.register("gbrff05")
-class GBRFF05(Preset):
-    """GBRFF0.5: random landmarks."""
-
-    preset, note = "gbrff05", "exponential loss, 10 frequencies per round"
-    searched = {"learner__beta": POWERS_OF_TEN}
-
-
-@SYSTEMS.register("gbrff1")
-class GBRFF1(Preset):
-    """GBRFF1: learned landmarks."""
-
-    preset, note = "gbrff1", "exponential loss, 10 frequencies per round"
-    searched = {"learner__beta": POWERS_OF_TEN}
+def xgboost_loop(
+    loss: str, cosines: bool = False, *, rounds: int, learning_rate: float, seed: int, threads: int
+) -> XGBoostLoop:
+    """XGBoost's own loop with a loss of ours."""
+    shared: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
+    return XGBoostLoop(loss, rounds, learning_rate, DEPTH, cosines=cosines, **shared)
 
 
-@SYSTEMS.register("gbrff15")
-class GBRFF15(Preset):
-    """GBRFF1.5: learned phases."""
-
-    preset, note = "gbrff15", "exponential loss, 1 frequency per round"
-
-
-@SYSTEMS.register("gbrff2")
-class GBRFF2(Preset):
-    """GBRFF2: learned phases and frequencies."""
-
-    preset, note = "gbrff2", "exponential loss, 1 frequency per round"
-    searched = {"learner__l2": L2}
+def xgboost(*, rounds: int, learning_rate: float, seed: int, threads: int) -> NativeXGBClassifier:
+    """XGBoost."""
+    shared = {"random_state": seed, "n_jobs": threads, "tree_method": "hist"}
+    return NativeXGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)
 
 
-@SYSTEMS.register("mixture")
-class OurMixture(System):
-    """The default learner of the estimators, for a given number of rounds and without a stack."""
-
-    note = "our loop, second-order cosines and XGBoost's trees, logistic loss"
-    learning_rate = 0.1
-    learner: ClassVar[str] = "mixture"
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
-        shared: dict[str, Any] = {"standardize": False, "random_state": seed, "n_jobs": threads}
-        size: dict[str, Any] = {"n_estimators": rounds, "learning_rate": learning_rate, "early_stopping": False}
-        return RFFBoostClassifier("log_loss", self.learner, **size, **shared)
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learning_rate": [0.05, 0.1, 0.2]}]
+def xgboost_stages(model: Any, X: Array) -> Iterator[Array]:
+    """The labels that XGBoost predicts after 1, 2, ... rounds."""
+    for t in range(model.get_booster().num_boosted_rounds()):
+        yield model.predict(X, iteration_range=(0, t + 1))
 
 
-@SYSTEMS.register("rff_newton")
-class OurCosines(OurMixture):
-    """Second-order cosines alone."""
+def lightgbm(*, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
+    """LightGBM."""
+    from lightgbm import LGBMClassifier
 
-    note, learner = "our loop, second-order cosines, logistic loss", "rff_newton"
-
-
-class TreeSystem(System):
-    """A booster of trees."""
-
-    learning_rate = 0.1
-    size = f"depth {DEPTH}"
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"max_depth": DEPTHS, "reg_lambda": L2}]
+    size = {"max_depth": DEPTH, "num_leaves": 2**DEPTH}
+    shared = {"random_state": seed, "n_jobs": threads, "verbose": -1}
+    return LGBMClassifier(n_estimators=rounds, learning_rate=learning_rate, **size, **shared)
 
 
-@SYSTEMS.register("tree")
-class OurTrees(TreeSystem):
-    """Our loop with XGBoost's trees as learners."""
-
-    note = "our loop, XGBoost's trees, exponential loss"
-    loss: ClassVar[str] = "exponential"
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
-        shared: dict[str, Any] = {"standardize": False, "random_state": seed, "n_jobs": threads}
-        return RFFBoostClassifier(
-            self.loss, Tree(DEPTH), n_estimators=rounds, learning_rate=learning_rate, **shared
-        )
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{f"learner__{name}": values for name, values in super().grid(n_features)[0].items()}]
-
-
-@SYSTEMS.register("tree_logistic")
-class OurLogisticTrees(OurTrees):
-    """The same with the logistic loss."""
-
-    note, loss = "our loop, XGBoost's trees, logistic loss", "log_loss"
-
-
-@SYSTEMS.register("xgboost_cosine")
-class XGBoostWithCosines(TreeSystem):
-    """XGBoost's own loop, with a cosine of ours before each of its trees."""
-
-    note = "XGBoost's own loop, a cosine and a tree per round, logistic loss"
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
-        shared: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
-        return XGBoostLoop("log_loss", rounds, learning_rate, DEPTH, cosines=True, **shared)
-
-
-@SYSTEMS.register("xgboost")
-class XGBoost(TreeSystem):
-    """XGBoost's own loop with our exponential loss, its baseline and its link."""
-
-    note = "XGBoost's own loop, exponential loss"
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
-        return XGBoostLoop("exponential", rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
-
-
-@SYSTEMS.register("xgboost_logistic")
-class XGBoostLogistic(TreeSystem):
-    """XGBoost with its own logistic loss."""
-
-    note = "XGBoost with its own logistic loss"
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        shared = {"random_state": seed, "n_jobs": threads, "tree_method": "hist"}
-        return NativeXGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)
-
-    def staged(self, model: Any, X: Array) -> Iterator[Array]:
-        for t in range(model.get_booster().num_boosted_rounds()):
-            yield model.predict(X, iteration_range=(0, t + 1))
-
-
-@SYSTEMS.register("lightgbm")
-class LightGBM(TreeSystem):
-    """LightGBM with its own logistic loss."""
-
-    note = "LightGBM with its own logistic loss"
-    size = f"depth {DEPTH}, {2**DEPTH} leaves"
-
-    def validate(self) -> None:
-        """Raise an ImportError if LightGBM is not installed."""
-        super().validate()
-        require_packages("system 'lightgbm'", "lightgbm")
-
-    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        from lightgbm import LGBMClassifier
-
-        size = {"max_depth": DEPTH, "num_leaves": 2**DEPTH}
-        shared = {"random_state": seed, "n_jobs": threads, "verbose": -1}
-        return LGBMClassifier(n_estimators=rounds, learning_rate=learning_rate, **size, **shared)
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"max_depth": [k], "num_leaves": [2**k], "reg_lambda": L2} for k in DEPTHS]
-
-    def staged(self, model: Any, X: Array) -> Iterator[Array]:
-        margin = np.zeros(len(X))
-        for t in range(model.booster_.current_iteration()):
-            margin = margin + model.booster_.predict(X, raw_score=True, start_iteration=t, num_iteration=1)
-            yield model.classes_[(margin > 0.0).astype(int)]
+def lightgbm_stages(model: Any, X: Array) -> Iterator[Array]:
+    """The labels that LightGBM predicts after 1, 2, ... rounds."""
+    margin = np.zeros(len(X))
+    for t in range(model.booster_.current_iteration()):
+        margin = margin + model.booster_.predict(X, raw_score=True, start_iteration=t, num_iteration=1)
+        yield model.classes_[(margin > 0.0).astype(int)]
 
 
 def gammas(n_features: int) -> list[float]:
     """The kernel parameters of the papers' grid, ``2^{-2..2} / d``."""
     return [2.0**p / n_features for p in range(-2, 3)]
+
+
+def with_gammas(**values: list[Any]) -> Callable[[int], Grid]:
+    """The papers' grid, besides the kernel parameter."""
+    return lambda n_features: [{"learner__gamma": gammas(n_features), **values}]
+
+
+MIXED: dict[str, Any] = {"learning_rate": 0.1, "grid": constant(learning_rate=[0.05, 0.1, 0.2])}
+TREES: dict[str, Any] = {"learning_rate": 0.1, "size": f"depth {DEPTH}"}
+OUR_TREES = TREES | {"grid": constant(learner__max_depth=DEPTHS, learner__reg_lambda=L2)}
+XGBOOST = TREES | {"grid": constant(max_depth=DEPTHS, reg_lambda=L2)}
+
+SYSTEMS: dict[str, System] = {
+    # Its grid fixes the paper's frequencies ``N(0, 1)``.
+    "gbrff": System(
+        partial(preset, "gbrff"),
+        constant(learner__gamma=[0.5], learner__beta=[0.0, *(2.0**p for p in range(11))], learning_rate=RATES),
+        "squared error on labels -1 and 1, 100 frequencies per round",
+    ),
+    "gbrff05": System(
+        partial(preset, "gbrff05"),
+        with_gammas(learner__beta=POWERS_OF_TEN),
+        "exponential loss, 10 frequencies per round",
+    ),
+    "gbrff1": System(
+        partial(preset, "gbrff1"),
+        with_gammas(learner__beta=POWERS_OF_TEN),
+        "exponential loss, 10 frequencies per round",
+    ),
+    "gbrff15": System(partial(preset, "gbrff15"), with_gammas(), "exponential loss, 1 frequency per round"),
+    "gbrff2": System(
+        partial(preset, "gbrff2"), with_gammas(learner__l2=L2), "exponential loss, 1 frequency per round"
+    ),
+    "mixture": System(
+        partial(our_loop, "log_loss", "mixture"),
+        note="our loop, second-order cosines and XGBoost's trees, logistic loss",
+        **MIXED,
+    ),
+    "rff_newton": System(
+        partial(our_loop, "log_loss", "rff_newton"),
+        note="our loop, second-order cosines, logistic loss",
+        **MIXED,
+    ),
+    "tree": System(
+        partial(our_loop, "exponential", Tree(DEPTH)),
+        note="our loop, XGBoost's trees, exponential loss",
+        **OUR_TREES,
+    ),
+    "tree_logistic": System(
+        partial(our_loop, "log_loss", Tree(DEPTH)), note="our loop, XGBoost's trees, logistic loss", **OUR_TREES
+    ),
+    "xgboost": System(
+        partial(xgboost_loop, "exponential"), note="XGBoost's own loop, exponential loss", **XGBOOST
+    ),
+    "xgboost_cosine": System(
+        partial(xgboost_loop, "log_loss", cosines=True),
+        note="XGBoost's own loop, a cosine and a tree per round, logistic loss",
+        **XGBOOST,
+    ),
+    "xgboost_logistic": System(
+        xgboost, note="XGBoost with its own logistic loss", staged=xgboost_stages, **XGBOOST
+    ),
+    "lightgbm": System(
+        lightgbm,
+        constant(*({"max_depth": [k], "num_leaves": [2**k], "reg_lambda": L2} for k in DEPTHS)),
+        "LightGBM with its own logistic loss",
+        0.1,
+        f"depth {DEPTH}, {2**DEPTH} leaves",
+        lightgbm_stages,
+        "lightgbm",
+    ),
+}
+"""The systems by name."""

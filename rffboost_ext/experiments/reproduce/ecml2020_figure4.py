@@ -100,4 +100,4 @@ class EcmlFigure4(Target):
 
 def model_of(system: str, size: int) -> Any:
     """A system at the fixed hyperparameters of this figure, on unscaled features."""
-    return ECML_2020[system].build(size).set_params(**(DEPTH if system == "LGBM" else {}))
+    return ECML_2020[system].make(size).set_params(**(DEPTH if system == "LGBM" else {}))

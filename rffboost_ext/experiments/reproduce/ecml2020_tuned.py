@@ -93,7 +93,7 @@ class EcmlFigure3(CurveTarget):
         # The weight of a single frequency is 1, whatever beta is.
         fixed = {"learner__beta": 1.0} if self.counts[system] == 1 else {}
         largest = self.largest(scope, system)
-        return ECML_2020["GBRFF1"].path(largest, fixed, learner__n_components=self.counts[system])
+        return ECML_2020["GBRFF1"].restricted(largest, fixed, learner__n_components=self.counts[system])
 
     def size(self, scope: Scope, system: str, x: float) -> float:
         return x / self.counts[system]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -17,13 +17,14 @@ from sklearn.svm import SVC
 
 from ...utils.typing import Array
 from ..baselines.feature_map import MappedSVM
+from ..compare.systems import Grid
 from ..summary import DIGITS
 
 Arrays = tuple[Array, Array]
-Grid = list[dict[str, list[Any]]]
 Candidate = dict[str, Any]
 Candidates = Sequence[Candidate]
 Sizes = Sequence[float]
+P = TypeVar("P", bound="SystemPath")
 MAPPING = "mapping__"
 KERNEL_ROWS = 12_000
 """Largest number of rows whose Gram matrix is held in memory."""
@@ -45,19 +46,38 @@ class DataSplit:
         return len(self.train[1]), len(self.test[1]), self.train[0].shape[1]
 
 
+@dataclass(frozen=True)
 class SystemPath(ABC):
     """A system as a function of its size: rounds, landmarks or frequencies.
 
-    ``make(size)`` is a classifier of that size, not fitted; ``grid(d)`` are the hyperparameters to search for data
-    of d features. `largest` is the largest size, if sizes are nested.
+    ``make(size)`` is a classifier of that size, not fitted, for features that need no further scaling; ``grid(d)``
+    are the hyperparameters to search for data of d features. `largest` is the largest size, if sizes are nested.
     """
 
-    def __init__(
-        self, make: Callable[[float], Any], grid: Callable[[int], Grid], largest: float | None = None
-    ) -> None:
-        self.make = make
-        self.grid = grid
-        self.largest = largest
+    make: Callable[[float], Any]
+    grid: Callable[[int], Grid]
+    largest: float | None = None
+
+    def restricted(
+        self: P, largest: float | None = None, fixed: Mapping[str, float] | None = None, **parameters: Any
+    ) -> P:
+        """The same with a largest size and with some parameters set.
+
+        Parameters
+        ----------
+        largest : float, optional
+            The largest size that there is.
+        fixed : mapping, optional
+            Hyperparameters with one value instead of those of the grid.
+        **parameters
+            Set on the classifier.
+        """
+        single = {name: [value] for name, value in (fixed or {}).items()}
+        return type(self)(
+            lambda size: self.make(size).set_params(**parameters),
+            lambda d: [part | single for part in self.grid(d)],
+            largest,
+        )
 
     @abstractmethod
     def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:

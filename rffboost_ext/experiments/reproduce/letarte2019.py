@@ -42,7 +42,7 @@ def variant(system: str, selection: str | None = None, **fixed: float) -> Varian
         parameters: dict[str, Any] = {} if system == SVM else {"mapping__gamma": gamma}
         if selection is not None:
             parameters["mapping__selection"] = selection
-        return LETARTE_2019[system].path(None, fixed, **parameters)
+        return LETARTE_2019[system].restricted(None, fixed, **parameters)
 
     return path
 

@@ -2,66 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..baselines.methods import bmkr, gfc, greedy_pbrff, mkboost, okrff, pbrff, rbf_landmarks_svm, rff_svm
 from ..compare.protocol import SYSTEM_SEED, THREADS
-from ..compare.systems import DEPTHS, POWERS_OF_TEN, RATES, SYSTEMS, gammas
+from ..compare.systems import DEPTHS, POWERS_OF_TEN, RATES, SYSTEMS, constant, gammas
 from ..compare.xgboost_systems import NativeXGBClassifier
-from .grid_search import (
-    Grid,
-    KernelPath,
-    MappedPath,
-    RedrawnPath,
-    ResampledPath,
-    StagedPath,
-    SystemPath,
-)
+from .grid_search import KernelPath, MappedPath, RedrawnPath, ResampledPath, StagedPath
 
 SVM_ITERATIONS = 2_000_000
 """Iteration limit of libsvm: on adult, with C = 100 and gamma = 1e-7, it has not converged by then."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """A system as a paper ran it, on features that need no further scaling.
-
-    ``build(size)`` is a classifier, not fitted; `size` is the number of rounds, landmarks or frequencies.
-    ``grid(d)`` are the hyperparameters that were searched for data of d features, for ``GridSearchCV``. `kind` is
-    the search.
-    """
-
-    build: Callable[[float], Any]
-    grid: Callable[[int], Grid]
-    kind: type[SystemPath] = StagedPath
-
-    def path(
-        self, largest: float | None = None, fixed: Mapping[str, float] | None = None, **parameters: Any
-    ) -> SystemPath:
-        """The system as a function of its size.
-
-        Parameters
-        ----------
-        largest : float, optional
-            The largest size that there is.
-        fixed : mapping, optional
-            Hyperparameters with one value instead of those of the grid.
-        **parameters
-            Set on the classifier.
-        """
-        single = {name: [value] for name, value in (fixed or {}).items()}
-        return self.kind(
-            lambda size: self.build(size).set_params(**parameters),
-            lambda d: [part | single for part in self.grid(d)],
-            largest,
-        )
-
-
-def constant(**grid: list[Any]) -> Callable[[int], Grid]:
-    """A grid that does not depend on the number of features."""
-    return lambda n_features: [grid]
 
 
 def powers(base: float, low: int, high: int) -> list[float]:
@@ -69,15 +19,9 @@ def powers(base: float, low: int, high: int) -> list[float]:
     return [base**power for power in range(low, high + 1)]
 
 
-def compared(name: str) -> Callable[[int], Grid]:
-    """The grid that the comparison of systems uses under that name."""
-    return lambda n_features: SYSTEMS.create(name).grid(n_features)
-
-
 def preset(name: str, size: float) -> Any:
     """A system of the comparison with the published random draws, of that many rounds."""
-    build = SYSTEMS.create(name).build
-    return build(rounds=int(size), learning_rate=1.0, seed=SYSTEM_SEED, threads=THREADS)
+    return SYSTEMS[name].build(rounds=int(size), learning_rate=1.0, seed=SYSTEM_SEED, threads=THREADS)
 
 
 def lightgbm(size: float) -> Any:
@@ -116,40 +60,38 @@ def width_2019(n_features: int) -> float:
 FIXED: dict[str, Any] = {"random_state": SYSTEM_SEED, "standardize": False}
 
 ECML_2020 = {
-    "BMKR": Published(lambda size: bmkr(int(size), **FIXED), constant(learner__C=POWERS_OF_TEN)),
-    "GFC": Published(lambda size: gfc(int(size), **FIXED), constant(C=POWERS_OF_TEN), MappedPath),
-    "PBRFF": Published(
+    "BMKR": StagedPath(lambda size: bmkr(int(size), **FIXED), constant(learner__C=POWERS_OF_TEN)),
+    "GFC": MappedPath(lambda size: gfc(int(size), **FIXED), constant(C=POWERS_OF_TEN)),
+    "PBRFF": MappedPath(
         lambda size: pbrff(int(size), **FIXED),
         lambda d: [{"mapping__gamma": gammas(d), "mapping__beta": POWERS_OF_TEN, "C": POWERS_OF_TEN}],
-        MappedPath,
     ),
-    "GBRFF1": Published(lambda size: preset("gbrff1", size), compared("gbrff1")),
-    "LGBM": Published(lightgbm, compared("lightgbm")),
-    "GBRFF2": Published(lambda size: preset("gbrff2", size), compared("gbrff2")),
+    "GBRFF1": StagedPath(lambda size: preset("gbrff1", size), SYSTEMS["gbrff1"].grid),
+    "LGBM": StagedPath(lightgbm, SYSTEMS["lightgbm"].grid),
+    "GBRFF2": StagedPath(lambda size: preset("gbrff2", size), SYSTEMS["gbrff2"].grid),
 }
 """Gautheron et al., ECML-PKDD 2020, Table 2: 100 rounds, landmarks or frequencies; C of BMKR is the learner's."""
 
 WORKSHOP_C = powers(10.0, -5, 3)
 THOUSANDS = powers(10.0, -3, 3)
 WORKSHOP_2019 = {
-    "XGB": Published(xgboost, constant(max_depth=DEPTHS[:5], learning_rate=RATES)),
-    "LGBM": Published(
+    "XGB": StagedPath(xgboost, constant(max_depth=DEPTHS[:5], learning_rate=RATES)),
+    "LGBM": StagedPath(
         lightgbm,
         lambda d: [{"max_depth": [k], "num_leaves": [2**k], "learning_rate": RATES} for k in DEPTHS[:5]],
     ),
-    "MKBOOST": Published(lambda size: mkboost(int(size), **FIXED), constant(learner__C=WORKSHOP_C)),
-    "BMKR": Published(
+    "MKBOOST": StagedPath(lambda size: mkboost(int(size), **FIXED), constant(learner__C=WORKSHOP_C)),
+    "BMKR": StagedPath(
         lambda size: bmkr(int(size), **FIXED),
         constant(learner__C=WORKSHOP_C, learning_rate=RATES),
     ),
-    "PBRFF": Published(
+    "PBRFF": MappedPath(
         lambda size: pbrff(int(size), 100, **FIXED),
         lambda d: [{"mapping__gamma": [width_2019(d)], "mapping__beta": THOUSANDS, "C": THOUSANDS}],
-        MappedPath,
     ),
-    "GBRFF": Published(
+    "GBRFF": StagedPath(
         lambda size: preset("gbrff", size),
-        lambda d: [part | {"learner__gamma": [width_2019(d)]} for part in compared("gbrff")(d)],
+        lambda d: [part | {"learner__gamma": [width_2019(d)]} for part in SYSTEMS["gbrff"].grid(d)],
     ),
 }
 """Gautheron et al., 2019, Table 2: 200 rounds or landmarks, K = 100."""
@@ -164,25 +106,19 @@ LETARTE_D = [
 
 LETARTE_C = powers(10.0, -5, 4)
 LETARTE_2019 = {
-    "SVM_RBF": Published(svm_rbf, constant(gamma=powers(10.0, -7, 2), C=LETARTE_C), KernelPath),
-    "RBF_landmarks": Published(
-        lambda size: in_the_dual(rbf_landmarks_svm(size, **FIXED)), constant(C=LETARTE_C), MappedPath
-    ),
-    "PB": Published(
+    "SVM_RBF": KernelPath(svm_rbf, constant(gamma=powers(10.0, -7, 2), C=LETARTE_C)),
+    "RBF_landmarks": MappedPath(lambda size: in_the_dual(rbf_landmarks_svm(size, **FIXED)), constant(C=LETARTE_C)),
+    "PB": MappedPath(
         lambda size: in_the_dual(pbrff(size, selection="random", **FIXED)),
         constant(C=LETARTE_C, mapping__beta=THOUSANDS, mapping__n_components=[8, 16, 32, 64, 128]),
-        MappedPath,
     ),
-    "RFF": Published(lambda size: in_the_dual(rff_svm(int(size), **FIXED)), constant(C=LETARTE_C), RedrawnPath),
-    "PBRFF": Published(
-        lambda size: in_the_dual(greedy_pbrff(int(size), **FIXED)),
-        constant(C=LETARTE_C, mapping__beta=THOUSANDS),
-        ResampledPath,
+    "RFF": RedrawnPath(lambda size: in_the_dual(rff_svm(int(size), **FIXED)), constant(C=LETARTE_C)),
+    "PBRFF": ResampledPath(
+        lambda size: in_the_dual(greedy_pbrff(int(size), **FIXED)), constant(C=LETARTE_C, mapping__beta=THOUSANDS)
     ),
-    "OKRFF": Published(
+    "OKRFF": ResampledPath(
         lambda size: in_the_dual(okrff(int(size), **FIXED)),
         constant(C=LETARTE_C, mapping__beta=powers(10.0, -4, 0)),
-        ResampledPath,
     ),
 }
 """Letarte et al., AISTATS 2019. The SVM is tuned first; its gamma is then the ``mapping__gamma`` of all others.

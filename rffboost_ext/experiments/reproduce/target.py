@@ -166,7 +166,7 @@ class TunedTarget(Target):
 
     def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         """A system as a function of its size."""
-        return PAPERS[self.paper][system].path(self.largest(scope, system))
+        return PAPERS[self.paper][system].restricted(self.largest(scope, system))
 
     def grid(self, scope: Scope, path: SystemPath, n_features: int) -> Grid:
         """The grid of a search."""

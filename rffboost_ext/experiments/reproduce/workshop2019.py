@@ -74,7 +74,7 @@ class WorkshopFigure1(CurveTarget):
 
     def path(self, scope: Scope, system: str, gamma: float) -> SystemPath:
         placement = self.placements[system]
-        return WORKSHOP_2019["GBRFF"].path(self.largest(scope, system), learner__placement=placement)
+        return WORKSHOP_2019["GBRFF"].restricted(self.largest(scope, system), learner__placement=placement)
 
     def lines(self, frame: Any, scope: Scope) -> Any:
         return super().lines(frame, scope).rename(columns={"system": "landmarks"})
