@@ -18,6 +18,7 @@ from ..learners.trees.xgboost_model import (
     parse_base_score,
     parse_model,
     read_rounds,
+    single,
 )
 from ..losses.links import LogitLink, sigmoid
 from ..losses.registry import LOSSES
@@ -137,7 +138,7 @@ def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:
     """The rounds of a parsed model as terms; one for all rounds of a linear model, of which the sum is stored."""
     if learner["gradient_booster"]["name"] != "gblinear":
         return list(read_rounds(learner))
-    weights = np.asarray(learner["gradient_booster"]["model"]["weights"], dtype=np.float64)
+    weights = single(learner["gradient_booster"]["model"]["weights"])
     by_feature = weights.reshape(-1, count_outputs(learner))
     return [linear_model(by_feature[:-1].T, by_feature[-1])]
 

@@ -16,7 +16,6 @@ import xgboost
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext._signals import SIGNALS, atomic_fit, defer_signals, watch_signals
 from rffboost_ext.interop.xgboost import XGBClassifier, XGBRegressor
-from rffboost_ext.learners.trees import learner
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -44,7 +43,6 @@ def handlers():
 
 @pytest.mark.parametrize("name", FITS)
 def test_an_interrupt_in_the_reader_of_a_matrix_comes_afterwards(name, handlers, monkeypatch):
-    monkeypatch.setattr(learner, "MAX_COPIED_ROWS", 0)
     expected = FITS[name]().fit(X, Y).predict(X)
     plain, calls = xgboost.core.DataIter._next_wrapper, []
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rffboost_ext import Learner, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, boost
-from rffboost_ext.learners.trees import incremental_forest as grown
-from rffboost_ext.learners.trees import learner as matrices
+from rffboost_ext import Learner, RFFBoostClassifier, Tree, boost
 from rffboost_ext.learners.trees import xgboost_c_api as native
 from rffboost_ext.terms import outputs_of_each
 
@@ -39,14 +37,10 @@ class Alternating(Learner):
 
 @pytest.mark.parametrize("learner", [Tree(3), Alternating()], ids=repr)
 @pytest.mark.parametrize("targets", [1, 3])
-def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, monkeypatch):
+def test_growing_trees_have_the_outputs_of_the_fitted_ones(targets, learner):
     rng = np.random.default_rng(2)
-    X, early, parted = rng.normal(size=(150, 4)), [], []
+    X, early, terms = rng.normal(size=(150, 4)), [], []
     y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
-    one = grown.IncrementalForest.round
-    monkeypatch.setattr(
-        grown.IncrementalForest, "round", lambda self, index: parted.append(index) or one(self, index)
-    )
 
     def look(progress):
         terms.append(progress.term)
@@ -54,27 +48,9 @@ def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, m
             early.append(outputs_of_each(terms, X))
             terms.clear()
 
-    terms: list[Term] = []
     fit = {"loss": "squared_error", "learner": learner, "random_state": 0, "n_estimators": 36}
-    fitted = boost(X, y, callbacks=[look, lambda progress: bool(parted)], **fit)
-    # Until the fit ends no round is asked for on its own.
-    assert len(fitted) == 36
-    assert len(early) == 12
+    fitted = boost(X, y, callbacks=[look], **fit)
     np.testing.assert_array_equal(np.concatenate(early), [term(X) for term in fitted.terms])
-
-
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "weights"])
-def test_trees_do_not_depend_on_the_matrix_that_they_grow_on(kind, monkeypatch):
-    rng = np.random.default_rng(3)
-    X, weight = rng.normal(size=(700, 5)), rng.uniform(0.5, 2.0, 700) if kind == "weights" else None
-    y = np.sin(3.0 * X[:, 0]) + X[:, 1] * (X[:, 2] > 0.0)
-    X[rng.uniform(size=X.shape) < (0.1 if kind == "gaps" else 0.0)] = np.nan
-    found = []
-    for copied in (0, len(X)):
-        monkeypatch.setattr(matrices, "MAX_COPIED_ROWS", copied)
-        model = RFFBoostRegressor(learner=Tree(5, max_bin=64), n_estimators=20, early_stopping=False)
-        found.append(model.fit(X, y, weight).predict(X))
-    np.testing.assert_array_equal(*found)
 
 
 def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():

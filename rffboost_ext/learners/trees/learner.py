@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from ..design import Design
 
-# Up to this number of rows a plain copy takes less time than quantised bins, and little memory.
-MAX_COPIED_ROWS = 3_000
-
 
 @LEARNERS.register("tree")
 @dataclass(eq=False, repr=False)
@@ -208,8 +205,8 @@ def weighted_derivatives(round: Round) -> tuple[Array, Array]:
 
 
 def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
-    """The features of a fit, (n, d), as a matrix; with few rows boosters compute the same bins themselves."""
-    from xgboost import DMatrix, QuantileDMatrix
+    """The features of a fit, (n, d), in bins."""
+    from xgboost import QuantileDMatrix
 
     # Rows of weight 0 are left out of this round only.
     positive = round.weight[round.weight > 0.0]
@@ -221,8 +218,6 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
     weight = None if (positive == positive[0]).all() else round.weight
     design = round.design
     options = {"weight": weight, "feature_types": feature_types(design), "nthread": design.n_jobs}
-    if len(X) <= MAX_COPIED_ROWS:
-        return DMatrix(X, enable_categorical=True, **options)
     return QuantileDMatrix(X, max_bin=max_bin, enable_categorical=True, **options)
 
 

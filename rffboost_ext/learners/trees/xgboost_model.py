@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 
 from ...terms import Trees
 from ...utils.typing import Array
-from .ubjson import loads
 
 BOOSTERS = ("gbtree", "dart")
 # Python's character for undecodable bytes.
@@ -19,7 +19,7 @@ REPLACEMENT = "\ufffd"
 
 def parse_model(booster: Any) -> dict[str, Any]:
     """The part "learner" of the model of a ``Booster``, as in XGBoost's JSON schema, and its "version"."""
-    content = loads(bytes(booster.save_raw("ubj")))
+    content = json.loads(booster.save_raw("json"))
     return {**content["learner"], "version": content["version"]}
 
 
@@ -80,7 +80,7 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
     return trees.split(counts)
 
 
-def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: int = 0) -> tuple[Trees, Array]:
+def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> tuple[Trees, Array]:
     """The trees of a model as one term, without the base score, and their number in each boosting round.
 
     Parameters
@@ -89,8 +89,6 @@ def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: 
         From :func:`parse_model`.
     kinds : sequence of str
         Names of the accepted boosters.
-    first : int, default=0
-        The first round to read.
 
     Raises
     ------
@@ -104,10 +102,10 @@ def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: 
     name = booster["name"] if dropped is None else "dart"
     if name not in kinds:
         raise ValueError(f"booster must be one of {', '.join(kinds)}, got {name!r}")
-    ends = model["iteration_indptr"][first:]
-    trees, outputs = (model[part][ends[0] :] for part in ("trees", "tree_info"))
-    factors = np.ones(len(trees)) if dropped is None else np.array(dropped[ends[0] :], dtype=np.float64)
-    return join_trees(trees, outputs, count_outputs(learner), factors), np.diff(ends)
+    trees = model["trees"]
+    factors = np.ones(len(trees)) if dropped is None else single(dropped)
+    joined = join_trees(trees, model["tree_info"], count_outputs(learner), factors)
+    return joined, np.diff(model["iteration_indptr"])
 
 
 def join_trees(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: int, factors: Array) -> Trees:
@@ -145,8 +143,13 @@ def leaf_vectors(trees: Sequence[dict[str, Any]], n_outputs: int) -> Array:
     for tree in trees:
         if int(tree["tree_param"]["size_leaf_vector"]) > 1:
             left, number = np.asarray(tree["left_children"]), np.asarray(tree["right_children"])
-            parts.append(np.reshape(tree["leaf_weights"], (-1, n_outputs))[number[left < 0]])
+            parts.append(single(tree["leaf_weights"]).reshape(-1, n_outputs)[number[left < 0]])
     return np.concatenate(parts)
+
+
+def single(values: Sequence[float]) -> Array:
+    """The numbers in single precision that the format has as text, (n,)."""
+    return np.array(values, dtype=np.float32).astype(np.float64)
 
 
 def concatenate_field(trees: Sequence[dict[str, Any]], name: str, dtype: type) -> Array:
