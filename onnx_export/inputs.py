@@ -18,7 +18,6 @@ from rffboost_ext.exporting import (
     is_table,
     read_table,
     replace_missing,
-    require_arrays,
     require_base_margin,
     with_underscores,
 )
@@ -49,7 +48,6 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     TypeError, ValueError
         If X has other columns or types than the file, or is a masked array.
     """
-    require_arrays(X=X)
     X = read_table(X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
     is_matrix = list(inputs) == ["X"]

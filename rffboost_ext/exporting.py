@@ -24,7 +24,6 @@ from .preprocessing.tables import (
     native_table,
     read_table,
     replace_missing,
-    require_arrays,
     with_underscores,
 )
 from .preprocessing.targets import squeeze

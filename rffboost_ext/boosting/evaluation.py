@@ -8,17 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _num_samples
 
 from ..contracts.fit import prepare, require_accepted_target
 from ..core import Loss
-from ..data.dataset import Dataset, are_rows_of, check_sample_weight
+from ..data.dataset import Dataset, are_rows_of
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import encode_base_margin
-from ..preprocessing.tables import native_table, read_table, require_arrays, target_array
+from ..preprocessing.row_arguments import encode_base_margin, rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -258,23 +255,6 @@ def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: Ta
     X, y, weight = rows_of_positive_weight(X, targets.columns(y), *further)
     X, y = features.transform(X), targets.transform(y)
     return Dataset(X, y, targets.reweight(y, weight))
-
-
-def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
-    """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
-    require_arrays(X=X, y=y, sample_weight=sample_weight)
-    X, y = native_table(read_table(X)), target_array(y)
-    n_samples = _num_samples(X)
-    if np.ndim(y) == 0:
-        raise TypeError(f"y must have an entry for each of the {n_samples} rows of X, got {y!r}")
-    if len(y) != n_samples:
-        raise ValueError(f"there must be as many y as X, got {len(y)} and {n_samples}")
-    weight = check_sample_weight(sample_weight, n_samples)
-    if (weight > 0.0).all():
-        return X, y, weight
-    rows = np.flatnonzero(weight)
-    X, y = (_safe_indexing(values, rows) for values in indexable(X, y))
-    return X, y, weight[rows]
 
 
 class EvaluationHistory:

@@ -131,13 +131,6 @@ MIN_DISTINCT, MIN_DISTINCT_SHARE = 40, 0.05
 MIN_ODDS_RATIO = 20.0
 
 
-def with_positive_weight(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
-    """X, y and weights without the rows of weight 0."""
-    weight = check_sample_weight(sample_weight, len(X))
-    positive = weight > 0.0
-    return (X, y, weight) if positive.all() else (X[positive], y[positive], weight[positive])
-
-
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
     """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
     if sample_weight is None:

@@ -28,7 +28,12 @@ from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import encode_base_margin, encode_groups, require_base_margin
+from ..preprocessing.row_arguments import (
+    encode_base_margin,
+    encode_groups,
+    require_base_margin,
+    rows_of_positive_weight,
+)
 from ..preprocessing.targets import TargetEncoder
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads
@@ -112,6 +117,8 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     ) -> E:
         """Compose the parts, encode the rows, plan the fit, run the plan, and store the result."""
         owner = type(self).__name__
+        if y is None:
+            raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         parts = compose(self)
         init = self._read_init_model(init_model)
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
@@ -142,10 +149,10 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     def _targets(self) -> TargetEncoder:
         """The encoder of targets."""
 
-    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array | None]:
+    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array]:
         """The encoder of targets, and the target of a fit as an array."""
         targets = self._targets()
-        return targets, None if y is None else targets.read(y)
+        return targets, targets.read(y)
 
     @property
     def _given_loss(self) -> str | Loss:
@@ -170,17 +177,17 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         init: InitModel | None,
     ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
-        given = X, sample_weight
-        known = {"multi_output": targets.multi_output, "infinite": targets.infinite}
+        group = encode_groups(type(self).__name__, groups, X, sample_weight)
+        X, y, weight = rows_of_positive_weight(X, y, sample_weight)
         if self._is_warm_start():
-            X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
+            X = self.encoder_.transform(X)
         else:
             self.encoder_ = FeatureEncoder(type(self).__name__, self.categorical_features, self.missing)
-            categories = None if init is None else init.categories
-            X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
+            X = self.encoder_.fit_transform(X, None if init is None else init.categories)
             self.__dict__.pop("feature_names_in_", None)
             self.__dict__.update(self.encoder_.columns)
-        group = None if groups is None else encode_groups(type(self).__name__, groups, *given)
+        # Imputed values would be rounded to float32.
+        X = X.astype(np.float64) if X.dtype == np.float32 and np.isnan(X).any() else X
         return Dataset(X, *targets.fit_transform(y, weight), group)
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:

@@ -102,8 +102,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     def _targets(self, labels: Array | None = None) -> TargetEncoder:
         return class_targets(type(self).__name__, labels, self.class_weight, partial(accepts_columns, self))
 
-    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array | None]:
-        labels = None if y is None else label_array(y)
+    def _read_target(self, y: Any) -> tuple[TargetEncoder, Array]:
+        labels = label_array(y)
         return self._targets(labels), labels
 
     def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:

@@ -23,7 +23,6 @@ from ..preprocessing.tables import (
     number_array,
     read_table,
     replace_missing,
-    require_arrays,
 )
 from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array
@@ -173,7 +172,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
         # The regressor gets the original X, with the columns of a DataFrame.
-        require_arrays(X=X, y=y)
         table = read_table(X)
         X, (values, y) = native_table(table), self._validate_fit(table, y)
         weight = check_sample_weight(sample_weight, len(y))

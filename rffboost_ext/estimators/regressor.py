@@ -8,11 +8,10 @@ from typing import Any
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.plan import Parts
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
-from ..preprocessing.row_arguments import encode_base_margin
+from ..preprocessing.row_arguments import encode_base_margin, rows_of_positive_weight
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 
 from ..core import Loss
 from ..estimators.ranker import require_weights_of_rows
@@ -60,10 +60,7 @@ def check_target_array(owner: str, loss: Loss, y: Any) -> Array:
         check_array(values, ensure_2d=False, input_name="y", estimator=owner)
     if loss.task == "classification" and values.dtype.kind not in "biufO":
         raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {values.ravel().tolist()[0]!r}")
-    numbers = encode_targets(values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values)
-    if not loss.infinite:
-        assert_all_finite(numbers, input_name="y")
-    return numbers
+    return encode_targets(values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values, loss.infinite)
 
 
 def add_queries(

@@ -64,30 +64,12 @@ class CategoryEncoding(PickledByFields):
                 out[:, j], missing[j] = self._encode_column(X, j)
         return out, missing
 
-    def drop_unused(self, X: Array) -> tuple[CategoryEncoding, Array]:
-        """An encoding of the categories that occur in encoded rows X (n, d) only, and the rows in its codes."""
-        X, known = X.copy(), list(self.categories)
-        for j, categories in enumerate(self.categories):
-            if categories is not None:
-                there = ~np.isnan(X[:, j])
-                codes, X[there, j] = np.unique(X[there, j], return_inverse=True)
-                known[j] = category_array(categories[codes.astype(np.int64)].tolist())
-        return CategoryEncoding(tuple(known)), X
-
     def includes(self, other: CategoryEncoding) -> bool:
         """Whether this encoding has all categories of another one, column by column."""
         if len(self.categories) != len(other.categories):
             return False
         pairs = zip(category_lists(self), category_lists(other), strict=True)
         return all((a is None) == (b is None) and set(b or ()) <= set(a or ()) for a, b in pairs)
-
-    def recode(self, X: Array, other: CategoryEncoding) -> Array:
-        """Rows X (n, d), encoded by another encoding that this one includes, in the codes of this one."""
-        X = X.copy()
-        for j, codes in recoding_of(other, self).codes.items():
-            there = ~np.isnan(X[:, j])
-            X[there, j] = codes[X[there, j].astype(np.int64)]
-        return X
 
     def _encode_column(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has missing values."""

@@ -8,19 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_array, check_X_y, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from ..data.dataset import with_positive_weight
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
-from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table, require_arrays
+from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table
 
-# Infinities are found by missing_columns, in a pass that is needed anyway.
-NO_FINITE_CHECK = {"ensure_all_finite": False}
 # Up to this many numbers the checks of scikit-learn take longer than a prediction.
 SMALL = 4096
 
@@ -81,51 +78,31 @@ class FeatureEncoder(BaseEstimator):
         found = {} if self.names is None else {"feature_names_in_": self.names}
         return found | {"n_features_in_": self.n_features_in_}
 
-    def fit_rows(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        categories: CategoryEncoding | None = None,
-        multi_output: bool = False,
-        infinite: bool = False,
-    ) -> tuple[Array, Array, Array]:
-        """Learn the columns of a table, and return its rows of positive weight.
+    def fit_transform(self, X: Any, categories: CategoryEncoding | None = None) -> Array:
+        """Learn the columns of a table, and return it as a matrix, (n, d).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, C)
-        sample_weight : array-like of shape (n,), optional
         categories : CategoryEncoding, optional
             Used instead of the categories of `X` if it has all of them.
-        multi_output, infinite : bool, default=False
-            Whether `y` may have several columns, and infinite entries.
 
         Returns
         -------
-        X, y, weight : ndarray of shape (m, d), (m,) or (m, C), (m,)
-        """
-        X, y, weight, missing = self._rows(X, y, sample_weight, multi_output, infinite, reset=True)
-        if self.categories is not None and categories is not None and categories.includes(self.categories):
-            self.categories, X = categories, categories.recode(X, self.categories)
-        self.missing_columns, self.imputes_missing = missing, self.missing == "auto"
-        return X, y, weight
+        ndarray of shape (n, d)
 
-    def transform_rows(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        multi_output: bool = False,
-        infinite: bool = False,
-    ) -> tuple[Array, Array, Array]:
-        """Rows of positive weight of a table with the columns of fit, for a further fit."""
-        X, y, weight, missing = self._rows(X, y, sample_weight, multi_output, infinite, reset=False)
-        self._require_known(missing)
-        return X, y, weight
+        Raises
+        ------
+        ValueError, TypeError
+            If a column is neither of numbers nor categorical; the message names it.
+        """
+        X = read_table(X)
+        self.categories = self._categories_of(X)
+        if self.categories is not None and categories is not None and categories.includes(self.categories):
+            self.categories = categories
+        X, self.missing_columns = self._checked(X, reset=True)
+        self.imputes_missing = self.missing == "auto"
+        return X
 
     def fit_expansion(self, X: Array, weight: Array) -> None:
         """Learn how missing values are imputed and categories encoded for learners, from rows of fit."""
@@ -144,10 +121,9 @@ class FeatureEncoder(BaseEstimator):
         """
         if self._is_valid(X):
             return np.asarray(X)
-        require_arrays(X=X)
         X, missing = self._checked(read_table(X), reset=False)
         self._require_known(missing)
-        return np.asarray(X)
+        return X
 
     def column_name(self, column: int) -> str:
         """A column as messages name it."""
@@ -175,48 +151,26 @@ class FeatureEncoder(BaseEstimator):
             return None
         return fit_category_encoding(self.owner, given, X if is_table(X) else mixed_array(X))
 
-    def _rows(
-        self, X: Any, y: Any, sample_weight: Any, multi_output: bool, infinite: bool, reset: bool
-    ) -> tuple[Array, Array, Array, Array]:
-        """X, y and weights of the rows of positive weight, and which columns have missing values."""
-        require_arrays(X=X, y=y, sample_weight=sample_weight)
-        if y is None:
-            raise ValueError(f"{self.owner} requires y to be passed, but the target y is None")
-        X = read_table(X)
-        if reset:
-            self.categories = self._categories_of(X)
-        # scikit-learn's check refuses infinite targets.
-        finite = np.where(np.isinf(y), 0.0, y) if infinite else y
-        (X, checked), missing = self._checked(X, finite, reset=reset, multi_output=multi_output)
-        n_given, y = len(X), y if infinite else checked
-        X, y, weight = with_positive_weight(X, y, sample_weight)
-        if len(X) < n_given:
-            missing = missing & missing_columns(X)
-            if reset and self.categories is not None:
-                self.categories, X = self.categories.drop_unused(X)
-        # Imputed values would be rounded to float32.
-        return X.astype(np.float64, copy=False) if missing.any() else X, y, weight, missing
-
-    def _checked(self, X: Any, *y: Any, reset: bool, **options: Any) -> tuple[Any, Array]:
-        """X as a matrix, or X and y, checked by scikit-learn; and which columns have missing values."""
-        options |= {"dtype": FLOAT_TYPES}
+    def _checked(self, X: Any, reset: bool) -> tuple[Array, Array]:
+        """X as a matrix, checked by scikit-learn, and which columns have missing values."""
         check = partial(self._validate, reset=reset)
         if is_table(X) or self.categories is not None:
             X = X if is_table(X) else mixed_array(X)
             self._validate(native_table(X), reset=reset, skip_check_array=True)
-            check = partial(check_X_y if y else check_array, estimator=self.owner)
+            check = partial(check_array, estimator=self.owner)
         if self.categories is not None:
             X, missing = self.categories.transform(X)
-            return check(X, *y, ensure_all_finite="allow-nan", **options), missing
-        checked = check(as_numbers(X, in_fit=reset), *y, **options | NO_FINITE_CHECK)
-        return checked, missing_columns(checked[0] if y else checked)
+            return check(X, ensure_all_finite="allow-nan", dtype=FLOAT_TYPES), missing
+        # Infinities are found by missing_columns, in a pass that is needed anyway.
+        X = check(as_numbers(X, in_fit=reset), ensure_all_finite=False, dtype=FLOAT_TYPES)
+        return X, missing_columns(X)
 
-    def _validate(self, *arrays: Any, reset: bool, **options: Any) -> Any:
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         """scikit-learn's check of names, number and values of columns, whose messages name the owner."""
         checked = type(self.owner, (BaseEstimator,), {})()
         if not reset:
             checked.__dict__.update(self.columns)
-        result = validate_data(checked, *arrays, reset=reset, **options)
+        result = validate_data(checked, X, reset=reset, **options)
         if reset:
             self.__dict__.update(vars(checked))
         return result

@@ -1,16 +1,16 @@
-"""Columns of tables and arrays, targets in any container, and errors for other kinds of data."""
+"""Columns of tables and arrays, and targets in any container."""
 
 from __future__ import annotations
 
 import numbers
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from ..data.columns import (
@@ -27,36 +27,36 @@ from ..data.columns import (
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
-# What to pass instead of objects of other packages; {name} is the argument.
-INSTEAD = {
-    "duckdb.DuckDBPyRelation": "{name}.df(), {name}.pl() or {name}.to_arrow_table()",
-    "pyspark.DataFrame": "{name}.toPandas(), if need be of {name}.sample(...)",
-    "polars.LazyFrame": "{name}.collect()",
-    "ibis.Table": "{name}.to_pandas()",
-    "xgboost.DMatrix": "the array or table that it was made of",
-    "lightgbm.Dataset": "the array or table that it was made of",
-    "catboost.Pool": "the array or table that it was made of",
-}
-
-SPARSE_ADVICE = (
-    "{name}.toarray(), or a few columns of sklearn.decomposition.TruncatedSVD; XGBoost and LightGBM take a sparse "
-    "matrix as it is"
-)
 
 
 def read_table(X: Any, argument: str = "X") -> Any:
-    """A table as narwhals reads it, collected if it is lazy; an array as it is.
+    """A table as narwhals reads it; an array or a sequence as it is.
 
     Messages name the `argument`.
 
     Raises
     ------
+    TypeError
+        If `X` is sparse, lazy, or neither an array, a sequence nor a table.
     ValueError
-        If two columns have the same name.
+        If an array has masked entries, or two columns of a table have the same name.
     """
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{argument} must not be masked, got {np.ma.count_masked(X)} masked values; missing features are NaN: "
+            f"X.filled(np.nan)"
+        )
     # The type is asked: a lazy table would compute its columns, with a warning.
-    if not hasattr(type(X), "columns") or is_table(X):
-        return X
+    table = with_named_columns(X, argument) if hasattr(type(X), "columns") and not is_table(X) else X
+    if not is_dense(table):
+        kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}".removeprefix("builtins.")
+        advice = f": {argument}.toarray() is that of a sparse matrix" if issparse(X) else ""
+        raise TypeError(f"{argument} must be a dense array or a table in memory, got {kind}{advice}")
+    return table
+
+
+def with_named_columns(X: Any, argument: str) -> Any:
+    """An object with columns as narwhals reads it, if it does; a ValueError if two of them have the same name."""
     try:
         table = nw.from_native(X, pass_through=True)
         if not isinstance(table, nw.DataFrame | nw.LazyFrame) and hasattr(X, "__arrow_c_stream__"):
@@ -65,7 +65,17 @@ def read_table(X: Any, argument: str = "X") -> Any:
     except DuplicateError as error:
         name, count = Counter(getattr(X, "column_names", X.columns)).most_common(1)[0]
         raise ValueError(f"{argument} must have distinct names of columns, got {name!r} {count} times") from error
-    return table.collect() if isinstance(table, nw.LazyFrame) else table
+    return table
+
+
+def is_dense(values: Any) -> bool:
+    """Whether an object is a number, an array or sequence of plain entries, or a table in memory."""
+    if isinstance(values, np.ndarray):
+        return not values.dtype.names
+    if isinstance(values, nw.LazyFrame | str | bytes | Mapping) or issparse(values):
+        return False
+    known = isinstance(values, nw.DataFrame | numbers.Number) or values is None
+    return known or any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
 
 
 def is_table(X: Any) -> bool:
@@ -190,56 +200,10 @@ def replace_missing(values: Array) -> Array:
     return np.array(entries, dtype=object).reshape(values.shape)
 
 
-def require_arrays(**arrays: Any) -> None:
-    """Raise a TypeError for an argument that is no array or table, and a ValueError for one with masked entries.
-
-    Messages name the argument and say what to pass instead.
-    """
-    for name, values in arrays.items():
-        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-            raise ValueError(
-                f"{name} must not be masked, got {np.ma.count_masked(values)} masked values; missing values of "
-                f"features are NaN: X.filled(np.nan)"
-            )
-        structured = isinstance(values, np.ndarray) and values.dtype.names
-        if values is None or (isinstance(values, np.ndarray | list | tuple | numbers.Number) and not structured):
-            continue
-        advice = replacement(values)
-        if advice is not None:
-            kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}".removeprefix("builtins.")
-            raise TypeError(
-                f"{name} must be a dense array or a table, got {kind}: pass {advice.format(name=name)}"
-            )
-
-
-def replacement(values: Any) -> str | None:
-    """What to pass instead of an object that is no array or table; None for one that is."""
-    from scipy.sparse import issparse
-
-    names = [f"{cls.__module__.partition('.')[0].lstrip('_')}.{cls.__name__}" for cls in type(values).__mro__]
-    known = next((INSTEAD[name] for name in names if name in INSTEAD), None)
-    if issparse(values):
-        return SPARSE_ADVICE
-    if known is not None:
-        return known
-    if isinstance(values, str | bytes | os.PathLike):
-        return "the table of a file, such as pandas.read_csv(path)"
-    if isinstance(values, Mapping) or (isinstance(values, np.ndarray) and values.dtype.names):
-        return "pandas.DataFrame({name})"
-    if isinstance(values, Iterator):
-        return "list({name})"
-    kinds = getattr(values, "dtypes", ()) if hasattr(type(values), "columns") else ()
-    if any(str(kind).startswith("Sparse") for kind in kinds):
-        return "{name}.sparse.to_dense()"
-    known_as_array = any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
-    return None if known_as_array else "numpy.asarray of its values"
-
-
 def target_array(y: Any, name: str = "y") -> Array:
     """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
     if type(y) is np.ndarray and not y.dtype.names:
         return y
-    require_arrays(**{name: y})
     y = read_table(y, name)
     if is_table(y):
         return np.column_stack([column_array(get_column(y, column)) for column in range(y.shape[1])])

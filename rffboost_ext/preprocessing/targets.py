@@ -63,9 +63,17 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
     return codes.astype(np.float64)[:, None]
 
 
-def encode_targets(y: Any) -> Array:
-    """Targets of a regression, (n, K), float64; a ValueError unless they are infinite or have finite squares."""
+def encode_targets(y: Any, infinite: bool = False) -> Array:
+    """Targets of a regression, (n, K), float64; a ValueError unless they, and their squares, are finite.
+
+    Targets may be infinite for some losses, such as bounds of times.
+    """
     y = number_array(y)
+    if not infinite and np.isinf(y).any():
+        raise ValueError(
+            f"y must be finite, got {y[np.isinf(y)][0]}: a loss of infinite targets, such as bounds, has the "
+            f"attribute 'infinite'"
+        )
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
@@ -110,18 +118,12 @@ class TargetEncoder(ABC):
 
     Attributes
     ----------
-    multi_output : bool
-        Whether there may be several columns.
-    infinite : bool
-        Whether targets may be infinite.
     classes : ndarray or None
         Class labels; None in regression.
     n_classes : int or None
         Number of classes; None in regression, and if a row may have any number of labels.
     """
 
-    multi_output = False
-    infinite = False
     classes: Array | None = None
     n_classes: int | None = None
 
@@ -171,7 +173,7 @@ class LabelEncoder(TargetEncoder):
         return label_array(y)
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
-        self.classes, codes = encode_labels(y)
+        self.classes, codes = encode_labels(column_or_1d(y, warn=True))
         self.n_classes = len(self.classes)
         if self.n_classes < 2:
             raise ValueError(
@@ -199,8 +201,6 @@ class LabelEncoder(TargetEncoder):
 class LabelAndColumnsEncoder(LabelEncoder):
     """Class labels in the first column, as indices 0 .. K-1, and numbers of the loss's own in the others."""
 
-    multi_output = True
-
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         codes, weight = super().fit_transform(first_labels(y), weight)
         return np.hstack([codes, *map(encode_targets, y.T[1:])]), weight
@@ -213,7 +213,6 @@ class LabelAndColumnsEncoder(LabelEncoder):
 class IndicatorEncoder(TargetEncoder):
     """Whether a row has each of L labels, as zeros and ones, (n, L). The classes are 0 .. L-1."""
 
-    multi_output = True
     classes: Array
 
     def read(self, y: Any) -> Array:
@@ -273,25 +272,15 @@ class RealTargets(TargetEncoder):
         Whether targets may be infinite; missing they may not be.
     """
 
-    multi_output = True
-
     def __init__(self, owner: str, infinite: bool = False) -> None:
         super().__init__(owner)
         self.infinite = infinite
 
     def read(self, y: Any) -> Array:
-        return self._require_finite(number_array(y))
+        return number_array(y)
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         return self.transform(y), weight
 
     def transform(self, y: Any) -> Array:
-        return self._require_finite(encode_targets(y))
-
-    def _require_finite(self, y: Array) -> Array:
-        if not self.infinite and np.isinf(y).any():
-            raise ValueError(
-                f"{self.owner}: y must be finite, got {y[np.isinf(y)][0]}: a loss of infinite targets, such as "
-                f"bounds, has the attribute 'infinite'"
-            )
-        return y
+        return encode_targets(y, self.infinite)

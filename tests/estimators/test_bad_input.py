@@ -127,7 +127,12 @@ FITS = [
         ValueError,
         "eval_set must have a name of its own",
     ),
-    (CLASSIFIER, {"eval_set": [(X[:3], [0, 1])]}, ValueError, "'validation_0': .* as many y as X, got 2 and 3"),
+    (
+        CLASSIFIER,
+        {"eval_set": [(X[:3], [0, 1])]},
+        ValueError,
+        "'validation_0': .* inconsistent numbers of samples",
+    ),
     (CLASSIFIER, {"eval_set": [(X[:3], [0, 1, 7])]}, ValueError, r"y must have the classes of the fit, .* got 7"),
     (CLASSIFIER, {"eval_set": [(X[:3], X[:3, :2])]}, ValueError, "'validation_0': y should be a 1d array"),
     (

@@ -1,8 +1,6 @@
-"""Data that are neither arrays nor tables: errors say what to pass instead, which works."""
+"""Data that are neither arrays nor tables are refused by name."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +9,6 @@ import scipy.sparse
 import xgboost
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.preprocessing.tables import INSTEAD
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = (X[:, 0] > 0.0).astype(int)
@@ -19,81 +16,48 @@ TABLE = pd.DataFrame(X, columns=["a", "b", "c"])
 PARAMS = {"learner": "tree", "n_estimators": 1}
 
 
-def foreign(name, *bases):
-    """A class with the name of a class of another package."""
-    package, _, title = name.partition(".")
-    return type(title, bases, {"__module__": f"{package}.core"})
-
-
-def polars_lazy():
-    return pytest.importorskip("polars").LazyFrame({"a": X[:, 0]})
-
-
-def duckdb_relation():
-    return pytest.importorskip("duckdb").from_df(TABLE)
-
-
 GIVEN = {
-    "csr_matrix": (lambda: scipy.sparse.csr_matrix(X), "X.toarray(), or a few columns", "given.toarray()"),
-    "coo_array": (lambda: scipy.sparse.coo_array(X), "sparse matrix", "given.toarray()"),
-    "DataFrame": (lambda: TABLE.astype(pd.SparseDtype(float)), "X.sparse.to_dense()", "given.sparse.to_dense()"),
-    "DuckDBPyRelation": (duckdb_relation, "X.df()", "given.df()"),
-    "LazyFrame": (polars_lazy, "X.collect()", "given.collect()"),
-    "DMatrix": (lambda: xgboost.DMatrix(X), "the array or table that it was made of", "X"),
-    "str": (lambda: "table.csv", "pandas.read_csv(path)", "TABLE"),
-    "dict": (lambda: {"a": X[:, 0]}, "pandas.DataFrame(X)", "pd.DataFrame(given)"),
-    "generator": (lambda: (row for row in X), "list(X)", "list(given)"),
-    "object": (lambda: object(), "numpy.asarray of its values", "X"),
+    "csr_matrix": lambda: scipy.sparse.csr_matrix(X),
+    "coo_array": lambda: scipy.sparse.coo_array(X),
+    "DuckDBPyRelation": lambda: pytest.importorskip("duckdb").from_df(TABLE),
+    "LazyFrame": lambda: pytest.importorskip("polars").LazyFrame({"a": X[:, 0]}),
+    "DMatrix": lambda: xgboost.DMatrix(X),
+    "str": lambda: "table.csv",
+    "dict": lambda: {"a": X[:, 0]},
+    "generator": lambda: (row for row in X),
+    "object": lambda: object(),
 }
 
 
 @pytest.mark.parametrize("kind", GIVEN)
-def test_what_to_pass_instead_works(kind):
-    make, advice, instead = GIVEN[kind]
-    given = make()
-    model = RFFBoostClassifier(**PARAMS)
-    with pytest.raises(
-        TypeError, match=rf"^X must be a dense array or a table, got .*{kind}: .*{re.escape(advice)}"
-    ):
-        model.fit(given, Y)
-    model.fit(eval(instead, {**globals(), "given": given}), Y)
-
-
-@pytest.mark.parametrize("make", [GIVEN["csr_matrix"][0], GIVEN["DuckDBPyRelation"][0], GIVEN["str"][0]])
-def test_wherever_it_is_passed(make):
-    given, model = make(), RFFBoostClassifier(**PARAMS).fit(X, Y)
+def test_other_kinds_of_data_are_refused_by_name_wherever_they_are_passed(kind):
+    given, model = GIVEN[kind](), RFFBoostClassifier(**PARAMS).fit(X, Y)
     calls = {
         "X": [
+            lambda: RFFBoostClassifier(**PARAMS).fit(given, Y),
             lambda: RFFBoostClassifier(categorical_features=[0], **PARAMS).fit(given, Y),
-            lambda: RFFBoostRegressor(**PARAMS).fit(given, Y),
             lambda: RFFBoostQuantileRegressor().fit(given, Y),
             lambda: ConformalRegressor().fit(given, Y),
-            lambda: RFFBoostClassifier(**PARAMS).fit(TABLE, Y).predict(given),
             lambda: model.predict_proba(given),
             lambda: model.shap_values(X, given),
             lambda: model.fit(X, Y, eval_set=[(given, Y)]),
         ],
         "y": [lambda: model.fit(X, given), lambda: RFFBoostRegressor(**PARAMS).fit(X, given)],
-        "sample_weight": [lambda: model.fit(X, Y, sample_weight=given)],
     }
     for name, several in calls.items():
         for call in several:
-            with pytest.raises(TypeError, match=f"{name} must be a dense array or a table, got "):
+            with pytest.raises(
+                TypeError, match=f"{name} must be a dense array or a table in memory, got .*{kind}"
+            ):
                 call()
-
-
-@pytest.mark.parametrize("name", INSTEAD)
-def test_each_class_of_the_table_is_known(name):
-    advice = INSTEAD[name].format(name="X")
-    for cls in (foreign(name), type("Derived", (foreign(name),), {"__module__": "mine"})):
-        with pytest.raises(TypeError, match=re.escape(advice)):
-            RFFBoostClassifier().fit(cls(), Y)
+    with pytest.raises((TypeError, ValueError), match="sample_weight must"):
+        model.fit(X, Y, sample_weight=given)
 
 
 def test_arrays_in_main_memory_are_taken():
     model = RFFBoostRegressor(**PARAMS).fit(X, X[:, 0])
     wanted = model.predict(X)
-    tensor = X.view(foreign("torch.Tensor", np.ndarray))
+    tensor = X.view(type("Tensor", (np.ndarray,), {}))
     np.testing.assert_array_equal(RFFBoostRegressor(**PARAMS).fit(tensor, X[:, 0]).predict(tensor), wanted)
     np.testing.assert_array_equal(model.predict(X.tolist()), wanted)
 

@@ -52,7 +52,7 @@ def test_early_stopping_and_class_weights_read_the_labels():
 @pytest.mark.parametrize(
     ("loss", "y", "message"),
     [
-        (CostLogit(), np.column_stack([CLASS, np.full(N, np.inf)]), "y contains infinity"),
+        (CostLogit(), np.column_stack([CLASS, np.full(N, np.inf)]), "y must be finite, got inf"),
         (CostLogit(), np.column_stack([TEXT, TEXT]), "y must be real numbers, got .*'"),
         ("exponential", np.eye(2)[CLASS], "y must have one column for loss Exponential"),
         ("log_loss", np.column_stack([CLASS, COST]), "y must be class labels"),

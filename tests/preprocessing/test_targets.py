@@ -106,7 +106,7 @@ def test_a_column_is_one_target(params):
     [
         (RFF_1, np.zeros((50, 2)), r"learner RFF1.* is incompatible with loss SquaredError.* 2 outputs.*'tree'"),
         (TREE | {"loss": "huber"}, np.zeros((50, 2)), "y must have one column for loss"),
-        (TREE, np.zeros((50, 2, 2)), "dim 3"),
+        (TREE, np.zeros((50, 2, 2)), r"y must have shape .* got \(50, 2, 2\)"),
         (TREE, np.array(["1.5"] * 50), "y must be real numbers, got .*1.5"),
         (TREE, np.array(["1.5", 2.0] * 25, dtype=object), "y must be real numbers, got '1.5' as entry 0"),
         (TREE, np.array([1.0 + 2.0j] * 50), "y must be real numbers|Complex data not supported"),
