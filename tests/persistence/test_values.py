@@ -72,7 +72,6 @@ def test_every_registered_part_comes_back(kind, name):
     "part",
     [
         LabelRegression(SquaredError()),
-        baselines.Matern(),
         baselines.RidgePair(),
         baselines.BestSVC(kernels=[baselines.Kernel("rbf", gamma=0.5)]),
     ],

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,6 +26,7 @@ from ...learners.design import Design
 from ...losses import SquaredError
 from ...preprocessing.feature_expansion import mean_and_scale
 from ...utils.param_validation import BOOL, POSITIVE, SEED, Check, Instance, OneOf, require_all
+from ...utils.registry import Registry
 from ...utils.typing import Array
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ class TrainingData:
         return Round(self.design, loss, y, raw, *loss.derivatives(y, raw), np.ones(len(y)), 0, rng)
 
 
-class FeatureMap(TransformerMixin, BaseEstimator, ABC):
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A transformer from X (n, d) to learned features (n, p)."""
 
     supervised: ClassVar[bool] = True
@@ -59,6 +66,8 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     """Whether there must be exactly two classes."""
     constraints: ClassVar[Mapping[str, Check]] = {}
     shared: ClassVar[Mapping[str, Check]] = {"standardize": BOOL, "random_state": SEED}
+    roles: ClassVar[Mapping[str, Registry[Any]]] = {}
+    """Parameters that are parts, as an instance or a registered name."""
     standardize: bool
     random_state: Any
     n_features_in_: int
@@ -84,9 +93,8 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         ValueError, TypeError
             If a parameter or the data are invalid; the message names it.
         """
-        require_all(self, {**self.shared, **self.constraints})
-        self._validate_parts()
-        X, codes = self._validate_labelled(X, y) if self.supervised else self._validate_unlabelled(X)
+        self._validate_parameters()
+        X, codes = self._read(X, y)
         center, scale = mean_and_scale(X, np.ones(len(X))) if self.standardize else (None, None)
         design = Design(X, terms.FeatureMap(center=center, scale=scale))
         self._learn(TrainingData(design, codes, check_random_state(self.random_state)))
@@ -106,14 +114,16 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self._features(np.asarray(validate_data(self, X, reset=False, dtype=np.float64)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of :meth:`transform`."""
-        check_is_fitted(self)
-        width = self._features(np.zeros((1, self.n_features_in_))).shape[1]
-        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of :meth:`transform`."""
+        return self._features(np.zeros((1, self.n_features_in_))).shape[1]
 
-    def _validate_parts(self) -> None:
-        """Raise unless the parts, given by name or as instances, are valid."""
+    def _validate_parameters(self) -> None:
+        """Raise unless all parameters are valid."""
+        require_all(self, {**self.shared, **self.constraints})
+        for role, registry in self.roles.items():
+            registry.create(getattr(self, role))
 
     @abstractmethod
     def _learn(self, data: TrainingData) -> None:
@@ -123,11 +133,11 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     def _features(self, X: Array) -> Array:
         """Features, (n, p), of valid X in its original units."""
 
-    def _validate_unlabelled(self, X: Any) -> tuple[Array, Array]:
-        X = validate_data(self, X, dtype=np.float64)
-        return X, np.zeros(len(X), dtype=np.int64)
-
-    def _validate_labelled(self, X: Any, y: Any) -> tuple[Array, Array]:
+    def _read(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Valid features, and class indices; 0 if the map needs no labels."""
+        if not self.supervised:
+            X = validate_data(self, X, dtype=np.float64)
+            return X, np.zeros(len(X), dtype=np.int64)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...learners import WEIGHTINGS, Spectrum, Weighting
 from ...terms import Cosines
-from ...utils.param_validation import Integer, Real, require_all
+from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
 from .feature_map import TrainingData
 from .random_fourier_features import PairMap, pairs
@@ -186,6 +186,7 @@ class GreedyKernel(PairMap):
 
     # The product of beta with the root of the number of rows is finite.
     constraints = PairMap.constraints | {"n_candidates": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
+    roles = PairMap.roles | {"weighting": WEIGHTINGS}
 
     def reweighted(
         self, beta: float | None = None, n_components: int | None = None, weighting: str | Weighting | None = None
@@ -210,14 +211,9 @@ class GreedyKernel(PairMap):
         check_is_fitted(self)
         given = {"beta": beta, "n_components": n_components, "weighting": weighting}
         made = copy.copy(self).set_params(**{name: value for name, value in given.items() if value is not None})
-        require_all(made, self.constraints)
-        made._validate_parts()
+        made._validate_parameters()
         made._draw()
         return made
-
-    def _validate_parts(self) -> None:
-        super()._validate_parts()
-        WEIGHTINGS.create(self.weighting)
 
     def _learn(self, data: TrainingData) -> None:
         design = data.design

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 
 from ...boosting.loop import boost
 from ...core import Optimizer, Round
-from ...learners import RFFK, Placement, Spectrum
+from ...learners import RFFK, SPECTRA, Placement, Spectrum
 from ...learners.fourier.fit_criteria import QuadraticCriterion
 from ...learners.fourier.objectives import EmpiricalRisk
 from ...learners.fourier.parts import bandwidth
@@ -20,7 +20,6 @@ from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
 from .feature_map import FeatureMap, TrainingData
 from .landmark_selection import LANDMARK_CHECKS, choose_landmarks
-from .random_fourier_features import make_spectrum
 
 ELEMENTS = 4_000_000
 """Cosines that are held in memory at once."""
@@ -212,9 +211,7 @@ class PBLandmarks(LandmarkMap):
 
     # The product of beta with the root of the number of rows is finite.
     constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
-
-    def _validate_parts(self) -> None:
-        make_spectrum(self.kernel)
+    roles = {"kernel": SPECTRA}
 
     def _learn(self, data: TrainingData) -> None:
         landmarks, classes = self._place(data)
@@ -227,7 +224,7 @@ class PBLandmarks(LandmarkMap):
             placement=FixedLandmarks(landmarks),
             beta=self.beta * left_out,
             fit_criterion=Alignment(classes),
-            spectrum=make_spectrum(self.kernel),
+            spectrum=SPECTRA.make(self.kernel),
         )
         self.ensemble_ = boost(
             data.design,

@@ -17,6 +17,7 @@ from ...utils.typing import Array
 from .feature_map import FeatureMap, TrainingData
 
 
+@SPECTRA.register("laplace")
 class Laplace(Spectrum):
     """Frequencies of the Laplace kernel ``exp(-gamma |x - x'|_1)``: Cauchy, of scale gamma, per feature.
 
@@ -29,6 +30,7 @@ class Laplace(Spectrum):
         return gamma * round.rng.standard_cauchy((size, round.design.n_features))
 
 
+@SPECTRA.register("cauchy")
 class Cauchy(Spectrum):
     """Frequencies of the Cauchy kernel ``prod_k 1 / (1 + gamma (x_k - x'_k)^2)``: Laplace, of scale sqrt(gamma).
 
@@ -41,6 +43,7 @@ class Cauchy(Spectrum):
         return round.rng.laplace(scale=np.sqrt(gamma), size=(size, round.design.n_features))
 
 
+@SPECTRA.register("matern")
 @dataclass(eq=False, repr=False)
 class Matern(Spectrum):
     r"""Frequencies of the Matern kernel of smoothness nu and length scale ``1 / sqrt(2 gamma)``: Student's t.
@@ -70,25 +73,6 @@ class Matern(Spectrum):
         return np.sqrt(2.0 * gamma / spread) * normal
 
 
-PRIORS: dict[str, type[Spectrum]] = {"laplace": Laplace, "cauchy": Cauchy, "matern": Matern}
-"""The spectra of this module; SPECTRA has "gaussian" and custom ones."""
-
-
-def make_spectrum(kernel: str | Spectrum) -> Spectrum:
-    """The valid spectrum of that name, of this module or SPECTRA, or the instance itself.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the name is unknown or a parameter is invalid.
-    """
-    known = PRIORS.get(kernel) if isinstance(kernel, str) else None
-    if known is None and isinstance(kernel, str) and kernel not in SPECTRA.names():
-        names = ", ".join(map(repr, sorted({*PRIORS, *SPECTRA.names()})))
-        raise ValueError(f"kernel must be one of {names} or a Spectrum, got {kernel!r}")
-    return SPECTRA.create(kernel if known is None else known())
-
-
 def pairs(design: Design, omega: Array) -> Cosines:
     """Cosine and sine at the frequencies omega (D, d) of ``design.X``, as 2 D cosines of the original features."""
     phase = np.repeat([0.0, 0.5 * np.pi], len(omega))
@@ -104,14 +88,12 @@ class PairMap(FeatureMap):
     cosines_: Cosines
 
     constraints = {"n_components": Integer(1), "gamma": GAMMA}
-
-    def _validate_parts(self) -> None:
-        make_spectrum(self.kernel)
+    roles = {"kernel": SPECTRA}
 
     def _frequencies(self, data: TrainingData, size: int) -> Array:
         """Frequencies (size, d) drawn from the kernel's Fourier transform."""
         gamma = bandwidth(self.gamma, data.design.n_features)
-        return make_spectrum(self.kernel).sample(data.first_round(), size, gamma)
+        return SPECTRA.make(self.kernel).sample(data.first_round(), size, gamma)
 
     def _features(self, X: Array) -> Array:
         features = self.cosines_.features(X)

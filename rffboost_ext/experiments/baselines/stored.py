@@ -7,8 +7,7 @@ from .greedy_features import RidgePair, RidgeStep
 from .greedy_kernel import ChiSquare
 from .kernel_boosting import BestSVC, BestSVR, FromZero
 from .kernel_terms import Kernel, KernelSum, Votes
-from .random_fourier_features import Cauchy, Laplace, Matern
 
-PARTS = BestSVC, BestSVR, Cauchy, ChiSquare, FromZero, Laplace, Matern, RidgePair, RidgeStep
+PARTS = BestSVC, BestSVR, ChiSquare, FromZero, RidgePair, RidgeStep
 for _stored in (*PARTS, Kernel, KernelSum, Votes):
     storable(f"rffboost_ext.baselines.{_stored.__name__}")(_stored)
