@@ -37,6 +37,8 @@ def interrupted(fit, delay: float) -> str:
 
 def main() -> None:
     """Interrupt, and count."""
+    # A job in the background ignores SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     number, seed, rows = map(int, sys.argv[1:])
     X = np.random.default_rng(0).standard_normal((rows, 10))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)

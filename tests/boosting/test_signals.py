@@ -14,7 +14,7 @@ import pytest
 import xgboost
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext._signals import SIGNALS, atomic_fit, defer_signals, watch_signals
+from rffboost_ext._signals import SIGNALS, atomic_fit, defer_signals, install, watch_signals
 from rffboost_ext.interop.xgboost import XGBClassifier, XGBRegressor
 
 X = np.random.default_rng(0).standard_normal((60, 3))
@@ -32,13 +32,14 @@ FITS = {
 
 @pytest.fixture
 def handlers():
-    """The handlers before the test, which it must leave."""
-    before = [signal.getsignal(number) for number in SIGNALS]
+    """Python's own handler of SIGINT, which a job in the background ignores; the test must leave all handlers."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    own = before | {signal.SIGINT: signal.default_int_handler}
+    install(own)
     yield
-    after = [signal.getsignal(number) for number in SIGNALS]
-    for number, handler in zip(SIGNALS, before, strict=True):
-        signal.signal(number, handler)
-    assert after == before
+    after = {number: signal.getsignal(number) for number in SIGNALS}
+    install(before)
+    assert after == own
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -79,9 +79,11 @@ def test_no_file_imports_itself_by_way_of_others():
 
 
 ROOT = Path(__file__).parents[2]
-# An interrupt at the import of a module.
+# An interrupt at the import of a module. A job in the background ignores SIGINT.
 HOOK = """
 import runpy, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Interrupt:
     def find_spec(name, path=None, target=None):
