@@ -127,9 +127,6 @@ def test_a_fit_goes_on_with_the_same_sets(kind, tmp_path) -> None:
 class FirstColumn(LossWrapper):
     """The squared error of the first column."""
 
-    def n_scores(self, y, n_classes=None):
-        return 1
-
     def inner_target(self, y):
         return y[:, :1]
 

@@ -25,7 +25,7 @@ class Job:
         What the program is for.
     library : str
         Name of its distribution.
-    run : callable
+    check : callable
         Does the job and asserts the result. The first line of its docstring says what works.
     hint : str
         What a user should know, for the documentation.
@@ -33,14 +33,14 @@ class Job:
 
     kind: str
     library: str
-    run: Callable[[Any], None]
+    check: Callable[[Any], None]
     hint: str = ""
 
     @property
     def works(self) -> str:
         """What works."""
-        assert self.run.__doc__ is not None
-        return self.run.__doc__.splitlines()[0].rstrip(".")
+        assert self.check.__doc__ is not None
+        return self.check.__doc__.splitlines()[0].rstrip(".")
 
     @property
     def version(self) -> str:
@@ -54,9 +54,9 @@ JOBS: list[Job] = []
 def job(kind: str, library: str, hint: str = "") -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
     """Decorator: the function, which takes a temporary folder, is the job of a library."""
 
-    def register(run: Callable[[Any], None]) -> Callable[[Any], None]:
-        JOBS.append(Job(kind, library, run, hint))
-        return run
+    def register(check: Callable[[Any], None]) -> Callable[[Any], None]:
+        JOBS.append(Job(kind, library, check, hint))
+        return check
 
     return register
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, Record, mean_accuracy
+from rffboost_ext.experiments.compare import SYSTEMS, Protocol, Record, mean_accuracy
 from rffboost_ext.experiments.compare.plots import draw, mean_curves
 from rffboost_ext.experiments.compare.protocol import MEASURES
 from rffboost_ext.experiments.compare.report import caption, comparison_report
@@ -24,7 +24,6 @@ ACCURACY = {
     ("two", "gbrff2"): [0.7, 0.7],
     ("two", "gbrff1"): [0.6, 0.6],
 }
-DATASETS = [NamedDataset(name, np.zeros((40, 3)), np.zeros(40, dtype=int)) for name in ("one", "two")]
 
 
 def record(dataset, system, split, accuracy, **more):

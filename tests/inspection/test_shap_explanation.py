@@ -82,4 +82,5 @@ def test_plots(case, request):
     found = found[..., 0] if found.values.ndim == 3 else found
     for plot, shown in {"beeswarm": found, "bar": found, "waterfall": found[0], "scatter": found[:, 0]}.items():
         getattr(shap.plots, plot)(shown, show=False)
+        assert any(axes.has_data() for axes in plt.gcf().axes), plot
         plt.close("all")

@@ -118,7 +118,7 @@ def test_sine_and_cosine_in_float32():
         assert np.abs(got - function(z.astype(np.float64))).max() <= 2.5e-7
 
 
-@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 4e-16), (np.float32, 2.5e-7)], ids=["float64", "float32"])
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 4e-16), (np.float32, 2.5e-7)], ids=["f8", "f4"])
 @pytest.mark.parametrize(("function", "true"), [(cosine, mpmath.cos), (cospi, mpmath.cospi)], ids=["cos", "cospi"])
 def test_absolute_error_of_cosines(function, true, dtype, bound):
     z = np.concatenate([spread(dtype, FAR[dtype], 1000), hardest(multiples_of_half_pi(dtype), 300)])

@@ -25,7 +25,6 @@ from rffboost_ext.losses import FunctionLink, LogLoss, SquaredError
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
-TARGET = np.sin(2.0 * X[:, 0]) + X[:, 1]
 
 
 @pytest.mark.parametrize("wrong", [X[:, :1], np.hstack([X, X]), X[0], X[None]], ids=lambda X: str(X.shape))

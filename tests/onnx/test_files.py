@@ -19,10 +19,7 @@ from onnx_export import OnnxPredictor, describe_onnx, save_onnx, to_onnx, verify
 from onnx_export.describe import minimum_onnxruntime
 from rffboost_ext import RFFBoostClassifier
 
-from ..cases import PAIR_NAMES, PAIRS
 from .oracle import DTYPES, fitted, posed
-
-INDICES = pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
 
 
 def test_the_description() -> None:

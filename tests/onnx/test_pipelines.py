@@ -19,9 +19,7 @@ from rffboost_ext import LEARNERS, RFFBoostClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 4)) * [1.0, 20.0, 0.1, 3.0] + [0.0, 1e4, 5.0, -2.0]
-SIGNAL = X[:, 0] + (X[:, 1] - 1e4) / 20 + np.sin(X[:, 3])
-Y = (SIGNAL > 0).astype(int)
-Y3 = np.digitize(SIGNAL, [-0.8, 0.8])
+Y = (X[:, 0] + (X[:, 1] - 1e4) / 20 + np.sin(X[:, 3]) > 0).astype(int)
 LEARNER_NAMES = LEARNERS.names()
 # Where skl2onnx's own steps compute in float32, as its imputer always does, the columns must be near 0.
 NEAR = ((X - X.mean(axis=0)) / X.std(axis=0) + [0.0, 1.0, -1.0, 0.5]).astype(np.float32)
