@@ -14,6 +14,7 @@ from rffboost_ext.exporting import Array, Integer, OneOf, require
 
 from . import (  # noqa: F401  register kinds of terms and of estimators
     cosines,
+    host_models,
     linear_trees,
     mapped,
     pipelines,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,6 @@ from .derived_links import ColumnLink, MeanLink, require_mean
 from .model import RESERVED
 from .scaling import Scaling, behind_scaling, center_and_scale, with_lower_thresholds
 from .sparse_steps import dense, divides_by_norm, parts
-
-ADAPTERS = {"xgboost": "onnx_export.xgboost_models", "lightgbm": "onnx_export.lightgbm_models"}
-"""Modules that register models of other packages with ``export_source``, imported on first use."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +150,10 @@ class ExportSource:
         return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
 
+BY_PACKAGE: dict[str, Callable[[Any], ExportSource]] = {}
+"""The source of a model of a package that is not imported here, by the name of the package."""
+
+
 @singledispatch
 def export_source(estimator: Any) -> ExportSource:
     """The parts of a fitted estimator that are exported.
@@ -175,12 +175,9 @@ def export_source(estimator: Any) -> ExportSource:
     sklearn.exceptions.NotFittedError
         If it is not fitted.
     """
-    packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
-    adapter = next((ADAPTERS[package] for package in packages if package in ADAPTERS), None)
-    if adapter is not None and export_source.dispatch(type(estimator)) is export_source.dispatch(object):
-        import_module(adapter)
-        if export_source.dispatch(type(estimator)) is not export_source.dispatch(object):
-            return export_source(estimator)
+    packages = {cls.__module__.partition(".")[0] for cls in type(estimator).__mro__}
+    if known := packages & {*BY_PACKAGE}:
+        return BY_PACKAGE[known.pop()](estimator)
     advice = (
         "For one of ours inside another scikit-learn estimator call onnx_export.register_skl2onnx() and then "
         "skl2onnx.to_onnx()"
@@ -224,7 +221,6 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
         n_features=estimator.n_features_in_,
         raw=scores_without_offset if estimator.uses_base_margin_ else estimator.raw_scores,
         classes=getattr(estimator, "classes_", None),
-        multilabel=loss.multilabel,
         feature_names=names_of(estimator),
         encoding=estimator.encoder_.categories,
         missing_columns=columns_with_missing(estimator),
@@ -243,7 +239,8 @@ def fields_of_loss(loss: Loss, n_outputs: int) -> dict[str, Any]:
             f"loss {loss!r}: link.names must have a different name for each of {width} columns of the "
             f"response, other than {RESERVED}, got {names}"
         )
-    return {"loss": repr(loss), "link": link, "response": link.inverse, "extras": tuple(extras)}
+    fields = {"loss": repr(loss), "link": link, "response": link.inverse, "multilabel": loss.multilabel}
+    return fields | {"extras": tuple(extras)}
 
 
 def named_column(link: Link, column: int) -> ExtraOutput:

@@ -12,10 +12,11 @@ import pytest
 import xgboost as xgb
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from onnx_export.xgboost_models import OBJECTIVES
+from rffboost_ext.exporting import XGBOOST
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.learners.trees.xgboost_model import parse_base_score
+from rffboost_ext.losses import MultilabelLogLoss
 
 from .oracle import DTYPES
 
@@ -51,6 +52,7 @@ ESTIMATORS: dict[str, tuple[Callable[[], Any], Any]] = {
     "vector leaves": (lambda: xgb.XGBRegressor(multi_strategy="multi_output_tree", **FEW), TRIPLE),
     "large mean": (lambda: xgb.XGBRegressor(**FEW | {"n_estimators": 60}), SIGNAL + 1e4),
     "large mean, own loss": (lambda: rxgb.XGBRegressor(**FEW | {"n_estimators": 60}), SIGNAL + 1e4),
+    "labels, own loss": (lambda: rxgb.XGBClassifier(loss=MultilabelLogLoss(), **FEW), PAIR),
     "two classes": (lambda: xgb.XGBClassifier(**FEW), TWO),
     "base score": (lambda: xgb.XGBClassifier(base_score=0.2, **FEW), TWO),
     "reg:logistic": (lambda: xgb.XGBClassifier(objective="reg:logistic", **FEW), TWO),
@@ -109,7 +111,7 @@ def trained(objective: str) -> xgb.Booster:
 
 
 @dtypes
-@pytest.mark.parametrize("objective", sorted(OBJECTIVES))
+@pytest.mark.parametrize("objective", sorted(XGBOOST))
 def test_boosters_of_every_objective(objective: str, dtype: str) -> None:
     booster = trained(objective)
     model = to_onnx(booster, dtype=dtype)
@@ -158,13 +160,17 @@ def own_objective(y: Any, score: Any) -> Any:
 
 
 REFUSED: list[tuple[Any, Any, str]] = [
-    (xgb.XGBRegressor(objective=own_objective, **FEW), TWO, "objective must be one of XGBoost's own"),
-    (lgb.LGBMRegressor(objective=own_objective, **LIGHT), TWO, "objective must be one of LightGBM's own"),
+    (xgb.XGBRegressor(objective=own_objective, **FEW), TWO, "objective must be one of the library's own"),
+    (lgb.LGBMRegressor(objective=own_objective, **LIGHT), TWO, "objective must be one of the library's own"),
     (xgb.XGBRegressor(missing=-1.0, **FEW), TWO, "missing must be NaN"),
     (xgb.XGBRegressor(objective="binary:hinge", **FEW), TWO, "'binary:hinge' of a XGBRegressor"),
     (xgb.XGBRegressor(objective="multi:softmax", num_class=3, **FEW), THREE, "it is for a classifier"),
     (xgb.XGBClassifier(objective="reg:squarederror", **FEW), TWO, "it is for a regressor"),
-    (xgb.XGBClassifier(objective="binary:logitraw", **FEW), TWO, "'binary:logitraw' has no ONNX form here"),
+    (
+        xgb.XGBClassifier(objective="binary:logitraw", **FEW),
+        TWO,
+        "'binary:logitraw' of a XGBClassifier has no ONNX form here",
+    ),
     (xgb.XGBClassifier(**FEW), PAIR, "'binary:logistic' of 2 labels per row has no ONNX form"),
     (lgb.LGBMClassifier(objective="poisson", **LIGHT), TWO, "'poisson' of a LGBMClassifier"),
     (lgb.LGBMClassifier(**LIGHT), np.zeros(300), "must have at least 2 classes"),
