@@ -241,10 +241,6 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             callbacks.append(scores := ScoreRecorder(start.raw))
         with ExitStack() as stack:
             n_jobs = stack.enter_context(use_threads(self.n_jobs))
-            if self.verbose:
-                from ..kernels.compile_notice import announce_compilation
-
-                stack.enter_context(announce_compilation())
             for callback in given:
                 if hasattr(callback, "close"):
                     stack.callback(callback.close)

@@ -100,7 +100,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
     verbose : int, default=0
         1 prints the training loss, and the metrics on ``eval_set`` or the validation score, to standard error
         about ten times per model, and at least every 50 rounds; k > 1 prints them every k rounds. Lines name the
-        member of a stack and the fold, if there are several. Both announce the compilation of kernels."""
+        member of a stack and the fold, if there are several."""
 
 ATTRIBUTES = """encoder_ : FeatureEncoder
         Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.

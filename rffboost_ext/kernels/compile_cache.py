@@ -1,19 +1,23 @@
 """The cache of compiled kernels on disk.
 
 Numba's own cache fails if no folder is writable, if the disk is full and if a file is truncated, and it does not
-read a folder that it cannot write. Here a cache that cannot be used costs time only.
+read a folder that it cannot write. Here a cache that cannot be used costs time only. Files hold code that is run:
+what others can write is not read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
+import stat
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,6 +31,12 @@ from numba.misc.appdirs import AppDirs
 
 DIGEST_SIZE = hashlib.sha256().digest_size
 PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
+# Numba's settings that change the code of a kernel.
+SETTINGS = "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML"
+# A compiled kernel has less than a hundredth of this number of bytes.
+MAX_SIZE = 2**26
+# Without these flags, a link would be followed, and a named pipe waited for.
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class KernelCache(NullCache):
@@ -47,9 +57,12 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for a signature; None if no folder has it."""
         target_context.refresh()
-        name = self.file_name(sig, target_context.codegen())
-        payload = next(stored_payloads(name), None)
-        return None if payload is None else CompileResult._rebuild(target_context, *pickle.loads(payload))
+        for payload in stored_payloads(self.file_name(sig, target_context.codegen())):
+            # Whatever a file holds, the kernel is compiled again.
+            with suppress(Exception):
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        announce_compilation()
+        return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Write a compiled kernel to the first folder that can be written."""
@@ -63,7 +76,9 @@ class KernelCache(NullCache):
 
     def file_name(self, sig: Any, codegen: Any) -> str:
         """The name of the file: kernel, digest of the sources, digest of signature, processor and compiler."""
-        key = repr((str(sig), codegen.magic_tuple(), sys.version, numba.__version__, llvmlite.__version__))
+        settings = [getattr(numba.config, setting) for setting in SETTINGS]
+        compiler = sys.version, numba.__version__, llvmlite.__version__, settings
+        key = repr((str(sig), codegen.magic_tuple(), compiler))
         return f"{self.name}-{sources_digest()}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.kernel"
 
     def remove_outdated(self) -> None:
@@ -106,7 +121,7 @@ def stored_payloads(name: str) -> Iterator[bytes]:
     """The undamaged contents of the files of a name."""
     for folder in cache_folders():
         try:
-            content = (folder / name).read_bytes()
+            content = read_private(folder / name)
         except OSError:
             continue
         digest, payload = content[:DIGEST_SIZE], content[DIGEST_SIZE:]
@@ -114,12 +129,31 @@ def stored_payloads(name: str) -> Iterator[bytes]:
             yield payload
 
 
+def read_private(path: Path) -> bytes:
+    """The content of a regular file; a PermissionError if others can write the file or its folder."""
+    with open(os.open(path, OPEN_FLAGS), "rb") as file:
+        require_private(os.fstat(file.fileno()), stat.S_IFREG)
+        require_private(path.parent.lstat(), stat.S_IFDIR)
+        return file.read(MAX_SIZE)
+
+
+def require_private(status: os.stat_result, kind: int) -> None:
+    """Raise a PermissionError unless a file is of a kind, and only this user or root can write it."""
+    is_private = os.name != "posix" or (status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o022)
+    if stat.S_IFMT(status.st_mode) != kind or not is_private:
+        raise PermissionError("others can write the cache of compiled kernels")
+
+
 def is_written(path: Path, content: bytes) -> bool:
     """Replace a file as a whole; whether that was possible."""
     temporary = path.with_name(f"{path.name}.{uuid4().hex}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(path.parents):
+            if not folder.exists():
+                folder.mkdir(0o700, exist_ok=True)
+        require_private(path.parent.lstat(), stat.S_IFDIR)
         temporary.write_bytes(content)
+        temporary.chmod(0o644)
         temporary.replace(path)
     except OSError:
         with suppress(OSError):
@@ -129,12 +163,19 @@ def is_written(path: Path, content: bytes) -> bool:
 
 
 @cache
+def announce_compilation() -> None:
+    """Announce on standard error, once in a process, that kernels are compiled; workers of a pool are silent."""
+    if parent_process() is None:
+        print("[rffboost] compiling, once for this machine; later fits start from the cache", file=sys.stderr)
+
+
+@cache
 def warn_of_missing_folder() -> None:
     """Warn, once in a process, that compiled kernels are lost at its end."""
     folders = " or ".join(str(folder) for folder in cache_folders())
     warnings.warn(
         f"compiled kernels cannot be stored in {folders}, so that each process compiles them again, which takes "
-        "seconds; set the environment variable NUMBA_CACHE_DIR to a writable folder",
+        "seconds; set the environment variable NUMBA_CACHE_DIR to a folder that only you can write",
         UserWarning,
         stacklevel=2,
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numba
 
-from .compile_options import INNER
-from .kernel import kernel
+from .kernel import INNER, kernel
 
 
 @numba.njit(**INNER)

@@ -7,8 +7,7 @@ import math
 import numba
 import numpy as np
 
-from .compile_options import INLINED, INNER
-from .kernel import kernel
+from .kernel import INLINED, INNER, kernel
 from .landmark_cosines import add_scaled
 from .vector_math import cospi
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numba
 
-from .compile_options import INLINED
+from .kernel import INLINED
 from .vector_math import exp, sincos
 
 EXPONENTIAL, NEWTON = 0, 1

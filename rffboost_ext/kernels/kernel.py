@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import numba
 import numpy as np
@@ -14,12 +13,28 @@ from numba.types import Array
 
 from .._signals import defer_signals
 from .compile_cache import KernelCache
-from .compile_options import COMMON
+
+if numba.config.DISABLE_JIT:
+    raise RuntimeError("rffboost_ext computes in compiled code: unset the environment variable NUMBA_DISABLE_JIT")
+
+COMMON: Final = {"no_cfunc_wrapper": True, "error_model": "numpy"}
+"""Options of all functions; callees are compiled once per set of options, including NumPy's functions.
+
+Unused wrappers for C and Python are not compiled, because they take as long as the function itself.
+"""
+
+INNER: Final = COMMON | {"no_cpython_wrapper": True}
+"""Options of a function that is called from kernels only. A call from Python would crash."""
+
+INLINED: Final = INNER | {"forceinline": True}
+"""Options of an inner function that may reorder its sums.
+
+Without inlining, a process that compiles and one that loads the caller from the cache would call different copies
+of the callee. The copies are optimised separately and may differ in the last bits.
+"""
 
 KERNELS: list[CompiledKernel] = []
 """All kernels of the modules that have been imported."""
-
-PARAMETER = re.compile(r"(?P<type>T|[a-z]\d+)(\[(?P<ndim>\d)\](?P<written>\*)?)?")
 
 
 class CompiledKernel:
@@ -104,10 +119,6 @@ def kernel(signature: str, fastmath: bool = False) -> Callable[[Callable[..., An
 
 def parameter_type(text: str, precision: str) -> Any:
     """Numba's type of a parameter of a signature."""
-    match = PARAMETER.fullmatch(text)
-    if match is None:
-        raise ValueError(f"signature: parameters are like i8, f8[2] or T[1]*, got {text!r}")
-    dtype = numba.from_dtype(np.dtype(precision if match["type"] == "T" else match["type"]))
-    if match["ndim"] is None:
-        return dtype
-    return Array(dtype, int(match["ndim"]), "C", readonly=not match["written"])
+    kind, _, array = text.partition("[")
+    dtype = numba.from_dtype(np.dtype(precision if kind == "T" else kind))
+    return Array(dtype, int(array[0]), "C", readonly=not array.endswith("*")) if array else dtype

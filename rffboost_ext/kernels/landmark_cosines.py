@@ -5,9 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED
 from .fit_criteria import criterion_slope, criterion_value
-from .kernel import kernel
+from .kernel import INLINED, kernel
 from .single_cosine import cosines_in_place
 from .vector_math import sincos
 

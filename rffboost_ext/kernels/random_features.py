@@ -8,8 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED
-from .kernel import kernel
+from .kernel import INLINED, kernel
 from .landmark_cosines import add_scaled
 from .single_cosine import sine_cosine_in_place
 from .tiles import project_tile

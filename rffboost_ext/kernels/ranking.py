@@ -14,8 +14,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED
-from .kernel import kernel
+from .kernel import INLINED, kernel
 from .vector_math import exp, log1p
 
 BY_RANK, BY_GAIN, EQUAL = 0, 1, 2

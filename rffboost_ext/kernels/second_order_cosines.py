@@ -9,8 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, INNER
-from .kernel import kernel
+from .kernel import INLINED, INNER, kernel
 from .single_cosine import sine_cosine_in_place
 from .tiles import correlate_tile, project_tile
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INNER
-from .kernel import kernel
-from .tree_traversal import goes_left
+from .kernel import INNER, kernel
+from .tree_traversal import next_node
 
 # Players with half angles up to SMALL are summed by powers of their tangents, up to ORDERS, in chunks.
 SMALL, ORDERS, ROUNDING, CHUNK = 0.125, 16, 1e-17, 512
@@ -137,13 +136,6 @@ def add_cosine(X, Z, omega, phase, player, nodes, weights, out):  # type: ignore
                 out[i, chosen[k]] += factor * sine * total
 
 
-@numba.njit(**INNER)
-def next_node(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
-    """The child of an inner node that a row (d,) goes to."""
-    leftwards = goes_left(x[feature[node]], node, threshold, missing_left, subset, members)
-    return left[node] if leftwards else right[node]
-
-
 @kernel("f4[2] f4[2] i8[1] i4[1] i4[1] i4[1] f4[1] b1[1] i4[1] u1[2] f8[2] f8[2] i8 f8[3]*")
 def add_paths(  # type: ignore[no-untyped-def]
     X, Z, roots, left, right, feature, threshold, missing_left, subset, members, value, gain, depth, out
@@ -156,6 +148,7 @@ def add_paths(  # type: ignore[no-untyped-def]
     :class:`rffboost_ext.Trees`; `depth` bounds the length of a path.
     """
     n_outputs, d = value.shape[1], X.shape[1]
+    splits = left, right, feature, threshold, missing_left, subset, members
     side, path = np.zeros(d, dtype=np.int8), np.empty(d, dtype=np.int64)
     # Stack of branches: the node, the length of the path before it, and its feature, satisfied by z.
     stack = np.empty((depth + 1, 3), dtype=np.int64)
@@ -166,12 +159,7 @@ def add_paths(  # type: ignore[no-untyped-def]
                 while True:
                     while left[node] >= 0:
                         k = feature[node]
-                        x_child = next_node(
-                            X[i], node, left, right, feature, threshold, missing_left, subset, members
-                        )
-                        z_child = next_node(
-                            Z[b], node, left, right, feature, threshold, missing_left, subset, members
-                        )
+                        x_child, z_child = next_node(X[i], node, splits), next_node(Z[b], node, splits)
                         if x_child != z_child and side[k] == 0:
                             stack[top, 0], stack[top, 1], stack[top, 2] = z_child, length, k
                             top += 1

@@ -5,18 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED
 from .fit_criteria import criterion_cosine, criterion_value
-from .kernel import kernel
+from .kernel import INLINED, kernel
 from .tiles import correlate_tile, empty_aligned_row, stream_tile
 from .vector_math import cosine, sincos
-
-
-@numba.njit(fastmath=True, **INLINED)
-def write_cosines(z, phase, out):  # type: ignore[no-untyped-def]
-    """Write ``cos(z - phase)`` of a tile, (B,)."""
-    for i in range(len(z)):
-        out[i] = cosine(z[i] - phase)
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -31,7 +23,8 @@ def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-unty
     """Fit criterion of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p, q (T, B); phase (1,)."""
     h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
-        write_cosines(z[t], phase[0], h)
+        h[:] = z[t]
+        cosines_in_place(h, phase[0])
         sums[t, 0] = criterion_value(kind, h, p[t], q[t])
 
 

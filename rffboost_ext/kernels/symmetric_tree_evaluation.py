@@ -5,26 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, INNER
-from .kernel import kernel
+from .kernel import INLINED, INNER, kernel
 from .tree_traversal import add_values, is_member
 
 # Rows per block: their features stay in cache.
 BLOCK = 256
-
-
-@numba.njit(**INNER)
-def used_features(feature, n_features):  # type: ignore[no-untyped-def]
-    """The features of trees, ascending."""
-    is_used, found, count = np.zeros(n_features, np.bool_), np.empty(n_features, np.int64), 0
-    for t in range(feature.shape[0]):
-        for level in range(feature.shape[1]):
-            is_used[feature[t, level]] = True
-    for f in range(n_features):
-        if is_used[f]:
-            found[count] = f
-            count += 1
-    return found[:count]
 
 
 @numba.njit(**INNER)
@@ -69,15 +54,31 @@ def add_slopes(slope, leaf, z, out):  # type: ignore[no-untyped-def]
             out[i, c] += part
 
 
-@kernel("T[2] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
+@kernel("T[2] i4[1] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
 def add_symmetric_trees(  # type: ignore[no-untyped-def]
-    X, feature, threshold, missing_right, subset, members, value, slope, low, high, center, place, out, begin, end
+    X,
+    used,
+    feature,
+    threshold,
+    missing_right,
+    subset,
+    members,
+    value,
+    slope,
+    low,
+    high,
+    center,
+    place,
+    out,
+    begin,
+    end,
 ):
     """Add symmetric trees at X (n, d) to out (P, n, C), blocks begin .. end-1.
 
-    Tree t is added to ``out[place[t]]``. Without slopes the arrays of linear parts are empty.
+    Features `used` are those of the trees. Tree t is added to ``out[place[t]]``. Without slopes the arrays of
+    linear parts are empty.
     """
-    columns, used = np.empty((X.shape[1], BLOCK)), used_features(feature, X.shape[1])
+    columns = np.empty((X.shape[1], BLOCK))
     reached, z = np.empty(BLOCK, dtype=np.int32), np.empty((BLOCK, feature.shape[1]))
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED
-from .kernel import kernel
+from .kernel import INLINED, kernel
 
 
 @numba.njit(**INLINED)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INNER
-from .kernel import kernel
+from .kernel import INNER, kernel
 from .tree_traversal import BLOCK, add_values
 
 

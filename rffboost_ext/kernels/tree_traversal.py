@@ -5,8 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INNER
-from .kernel import kernel
+from .kernel import INNER, kernel
 
 # Rows per block: their look-ups overlap, and a tree stays in cache.
 BLOCK = 256
@@ -22,13 +21,17 @@ def is_member(members, subset, x):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
-    """Whether the value x goes to the left child of an inner node."""
-    if np.isnan(x):
-        return missing_left[node]
-    if subset[node] >= 0:
-        return not is_member(members, subset[node], x)
-    return x < threshold[node]
+def next_node(x, node, splits):  # type: ignore[no-untyped-def]
+    """The child of an inner node that a row (d,) goes to."""
+    left, right, feature, threshold, missing_left, subset, members = splits
+    value = x[feature[node]]
+    if np.isnan(value):
+        leftwards = missing_left[node]
+    elif subset[node] >= 0:
+        leftwards = not is_member(members, subset[node], value)
+    else:
+        leftwards = value < threshold[node]
+    return left[node] if leftwards else right[node]
 
 
 @numba.njit(**INNER)
@@ -121,11 +124,10 @@ def add_leaf_cover(X, weight, roots, left, right, feature, threshold, missing_le
 
     Nodes are those of :class:`rffboost_ext.Trees`.
     """
+    splits = left, right, feature, threshold, missing_left, subset, members
     for root in roots:
         for i in range(X.shape[0]):
             node = root
             while left[node] >= 0:
-                x = X[i, feature[node]]
-                leftwards = goes_left(x, node, threshold, missing_left, subset, members)
-                node = left[node] if leftwards else right[node]
+                node = next_node(X[i], node, splits)
             cover[node] += weight[i]

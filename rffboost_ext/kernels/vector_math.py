@@ -18,9 +18,8 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from .compile_options import INLINED
 from .float_bits import fma, halve, is_odd, negate_if_odd, times_power_of_two
-from .kernel import kernel
+from .kernel import INLINED, kernel
 
 # Fast-math flags without reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
@@ -244,40 +243,34 @@ def log1p(x):  # type: ignore[no-untyped-def]
     return z * (2.0 + u * (low + v * v * high))
 
 
+def by_precision(double, single):  # type: ignore[no-untyped-def]
+    """The decorator of a function that compiled code replaces by one of two, by the type of the argument."""
+
+    def decorate(function):  # type: ignore[no-untyped-def]
+        overload(function)(lambda z: (lambda z: single(z)) if z == numba.float32 else (lambda z: double(z)))
+        return function
+
+    return decorate
+
+
+@by_precision(_sincos64, _sincos32)
 def sincos(z):  # type: ignore[no-untyped-def]
     """Sine and cosine of z, in the precision of z; inside compiled code."""
-    raise TypeError("sincos is for compiled code; use numpy.sin and numpy.cos")
 
 
+@by_precision(_cos64, _cos32)
 def cosine(z):  # type: ignore[no-untyped-def]
     """Cosine of z alone, with an absolute error of one rounding, at half the cost; inside compiled code."""
-    raise TypeError("cosine is for compiled code; use numpy.cos")
 
 
+@by_precision(_cospi64, _cospi32)
 def cospi(z):  # type: ignore[no-untyped-def]
     """Cosine of pi z, with an absolute error of one rounding and the cheapest reduction; inside compiled code."""
-    raise TypeError("cospi is for compiled code; use numpy.cos")
 
 
-def exp(x):  # type: ignore[no-untyped-def]
-    """Exponential of x, in the precision of x; inside compiled code."""
-    raise TypeError("exp is for compiled code; use numpy.exp")
-
-
-def choose_by_precision(function, double, single):  # type: ignore[no-untyped-def]
-    """Let compiled code call one of two implementations by the type of the argument."""
-
-    def choose(z):  # type: ignore[no-untyped-def]
-        chosen = single if z == numba.float32 else double
-        return lambda z: chosen(z)
-
-    overload(function)(choose)
-
-
-choose_by_precision(sincos, _sincos64, _sincos32)
-choose_by_precision(cosine, _cos64, _cos32)
-choose_by_precision(cospi, _cospi64, _cospi32)
-choose_by_precision(exp, _exp64, _exp32)
+@by_precision(_exp64, _exp32)
+def exp(z):  # type: ignore[no-untyped-def]
+    """Exponential of z, in the precision of z; inside compiled code."""
 
 
 @kernel("T[1] T[1]*")

@@ -75,14 +75,8 @@ class SymmetricTrees(Term):
         require_used_columns(X, self.feature)
         X = np.ascontiguousarray(X, dtype=None if X.dtype == np.float32 else np.float64)
         out = np.zeros((n_groups, len(X), self.n_outputs))
-        arrays = (
-            self.feature,
-            self.threshold,
-            self.missing_right,
-            *self.category_sets,
-            self.value,
-            *self.linear_parts,
-        )
+        splits = self.feature, self.threshold, self.missing_right, *self.category_sets
+        arrays = np.unique(self.feature), *splits, self.value, *self.linear_parts
         run_over_tiles(add_symmetric_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
         return out
 

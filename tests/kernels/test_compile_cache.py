@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 
 from rffboost_ext.kernels import compile_cache
-from rffboost_ext.kernels.compile_notice import announce_compilation
 from rffboost_ext.kernels.kernel import CompiledKernel, kernel
 
 COUNT = """
@@ -94,15 +95,73 @@ def doubled(double: CompiledKernel) -> list[float]:
     return out.tolist()
 
 
-@pytest.mark.parametrize("damage", [b"", b"\0" * 4096, None], ids=["empty", "zeros", "truncated"])
-def test_a_damaged_file_is_compiled_again(double, folders, damage):
+def forged(file: Path) -> None:
+    """A file with the right digest that would end the process."""
+    payload = pickle.dumps(Exit())
+    file.write_bytes(compile_cache.hashlib.sha256(payload).digest() + payload)
+
+
+class Exit:
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+def linked(path: Path) -> None:
+    """The path as a link to what it was."""
+    path.symlink_to(path.rename(path.with_name("elsewhere")))
+
+
+DAMAGES = {
+    "empty": lambda file: file.write_bytes(b""),
+    "zeros": lambda file: file.write_bytes(b"\0" * 4096),
+    "truncated": lambda file: file.write_bytes(file.read_bytes()[:-100]),
+    "no kernel": lambda file: file.write_bytes(compile_cache.hashlib.sha256(b"?").digest() + b"?"),
+    "huge": lambda file: os.truncate(file, 2**40),
+    "pipe": lambda file: (file.unlink(), os.mkfifo(file)),
+    "link": lambda file: (forged(file), linked(file)),
+    "written by others": lambda file: (forged(file), file.chmod(0o666)),
+    "owned by others": lambda file: (forged(file), os.chown(file, 65534, -1)),
+}
+"""What a file of the cache may become."""
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_file_that_is_damaged_or_of_others_is_compiled_again(double, folders, damage):
     assert doubled(double) == [2.0, 8.0]
     (file,) = files(folders[0])
-    content = file.read_bytes()
-    file.write_bytes(content[:-100] if damage is None else damage)
+    try:
+        damage(file)
+    except PermissionError:
+        pytest.skip("needs root")
     assert doubled(double) == [2.0, 8.0]
+    assert file.is_file()
+    assert not file.is_symlink()
     digest, payload = file.read_bytes()[:32], file.read_bytes()[32:]
     assert digest == compile_cache.hashlib.sha256(payload).digest()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [linked, lambda path: path.chmod(0o777), lambda path: os.chown(path, 65534, -1)],
+    ids=["link", "mode", "owner"],
+)
+def test_a_folder_that_others_may_have_written_is_passed_over(double, folders, change):
+    doubled(double)
+    forged(files(folders[0])[0])
+    try:
+        change(folders[0])
+    except PermissionError:
+        pytest.skip("needs root")
+    assert doubled(double) == [2.0, 8.0]
+    assert len(files(folders[1])) == 1
+
+
+@pytest.mark.parametrize("setting", compile_cache.SETTINGS)
+def test_files_of_other_settings_have_other_names(monkeypatch, setting):
+    name = partial(compile_cache.KernelCache("kernel").file_name, "i8", SimpleNamespace(magic_tuple=tuple))
+    before = name()
+    monkeypatch.setattr(compile_cache.numba.config, setting, "another")
+    assert name() != before
 
 
 def test_a_folder_that_is_no_folder_is_passed_over_and_without_any_there_is_one_warning(double, folders):
@@ -166,16 +225,15 @@ def test_two_processes_that_start_at_once(tmp_path):
     assert len(files(tmp_path / "rffboost_ext")) == 1
 
 
-def test_compilation_is_announced_once(capsys):
-    twice = numba.njit(lambda x: 2 * x)
-    with announce_compilation():
-        twice(1)
-        twice(1.0)
-    assert capsys.readouterr().err.count("compiling") == 1
-    with announce_compilation():
-        twice(1)
-    twice(1j)
-    assert capsys.readouterr().err == ""
+def test_compilation_is_announced_once_in_a_process(tmp_path):
+    script = (
+        "from rffboost_ext.kernels import warmup\nwarmup.compile_variant('linalg.inverse_diagonal_pass', 'd')\n"
+    )
+    script += "warmup.compile_variant('vector_math.exp_array', 'f')"
+    found = [in_process(script, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines() for _ in range(2)]
+    assert [len(lines) for lines in found] == [1, 0]
+    assert "compiling, once for this machine" in found[0][0]
+    assert oct(tmp_path.joinpath("rffboost_ext").stat().st_mode)[-3:] == "700"
 
 
 def test_code_that_is_not_compiled_is_refused():

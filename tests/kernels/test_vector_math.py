@@ -204,12 +204,6 @@ def test_a_value_does_not_depend_on_its_neighbours(dtype, data):
         np.testing.assert_array_equal(function(z), alone)
 
 
-@pytest.mark.parametrize("name", ["sincos", "cosine", "cospi", "exp"])
-def test_outside_of_compiled_code_they_say_what_to_use(name):
-    with pytest.raises(TypeError, match=f"{name} is for compiled code; use numpy"):
-        getattr(elementary, name)(1.0)
-
-
 @precisions
 def test_values_are_bounded_where_no_multiple_of_pi_can_be_told(dtype: type) -> None:
     """At any finite argument: a cosine of garbage is garbage, but no larger than 1."""
