@@ -11,7 +11,7 @@ from ..core import Learner, Round, Term
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
 from ..utils.typing import Array
 from .registry import LEARNERS
-from .subsampling import relative_gain, sample_rows, update_average
+from .subsampling import relative_gain, sample_rows
 from .trees.learner import Tree
 from .trees.symmetric.learner import SymmetricTree
 
@@ -106,14 +106,16 @@ class Mixture(Learner):
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The term of the drawn learner, and its outputs."""
         # Nested mixtures have separate averages. The cache keeps a reference to self, so that its id stays unique.
-        _, description = round.design.cache((Mixture, id(self)), lambda: (self, describe_part(self)))
+        _, description = round.design.cache((Mixture, id(self)), lambda: (self, str(self.get_params())))
         gains = round.design.learner_state((Mixture, description, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._draw_tree(round)
         index = self._draw_learner(round, gains)
         sample, left_out = sample_rows(round, self.subsample)
         term, output = round.evaluated(learners[index].fit(sample))
         if left_out.any():
-            update_average(gains, index, relative_gain(round, output, left_out), self.memory)
+            gain = relative_gain(round, output, left_out)
+            average = gain if np.isnan(gains[index]) else gains[index]
+            gains[index] = self.memory * average + (1.0 - self.memory) * gain
         return term, output
 
     def _draw_learner(self, round: Round, gains: Array) -> int:
@@ -130,14 +132,6 @@ class Mixture(Learner):
             trees: tuple[Learner, ...] = round.design.cache((Mixture, "trees"), lambda: default_trees(round))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
-
-
-def describe_part(part: Any) -> str:
-    """Type and hyperparameters of a learner as text, at a tenth of the time of ``repr``."""
-    if not isinstance(part, Learner):
-        return repr(part)
-    params = (f"{name}={describe_part(value)}" for name, value in part.get_params(deep=False).items())
-    return f"{type(part).__qualname__}({', '.join(params)})"
 
 
 def default_trees(round: Round) -> tuple[Learner, ...]:

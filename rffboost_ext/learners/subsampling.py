@@ -68,9 +68,3 @@ def relative_gain(round: Round, output: Array, weight: Array) -> float:
     possible = 0.5 * (weight * np.square(gradient)).sum()
     curvature = (weight * hessian).sum() / (weight.sum() * hessian.shape[1])
     return float(max(0.0, gain) * curvature / possible) if possible > 0.0 else 0.0
-
-
-def update_average(averages: Array, index: int, value: float, memory: float) -> None:
-    """Update one of several moving averages in place; an empty average is NaN."""
-    old = value if np.isnan(averages[index]) else averages[index]
-    averages[index] = memory * old + (1.0 - memory) * value

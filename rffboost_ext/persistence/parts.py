@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..boosting.steps import Decay, Shrunk
-from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode
@@ -34,13 +33,6 @@ def build_random_state(state: dict[str, Any]) -> np.random.RandomState:
     return generator
 
 
-def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
-    """FeatureGains with stored gains per feature."""
-    instance = FeatureGains(len(state["gains"]))
-    instance.gains[:] = state["gains"]
-    return instance
-
-
 for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay, *KINDS):
     storable(_part.__name__)(_part)
 for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, CategoryEncoding, Ensemble):
@@ -48,4 +40,3 @@ for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, CategoryEncoding, Ensembl
     storable(_held.__name__)(_held)
 storable("Projection", build=lambda state: Projection.of(**state))(Projection)
 storable("RandomState", random_state_to_dict, build_random_state)(np.random.RandomState)
-storable("FeatureGains", lambda gains: {"gains": gains.gains}, build_feature_gains)(FeatureGains)

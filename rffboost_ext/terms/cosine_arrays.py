@@ -94,13 +94,12 @@ def group_sums(group: Array, n_groups: int, values: Array) -> Array:
     return np.reshape(columns, (len(values), -1, n_groups)).swapaxes(1, 2)
 
 
-def half_quadrature(n_players: int) -> tuple[Array, Array]:
-    """Nodes on (0, 1) and weights for the integral over [-1, 1] of the real part of a product of players."""
-    return quadrature(min(max(1, -(-n_players // 4)), MAX_NODES))
-
-
 @cache
-def quadrature(size: int) -> tuple[Array, Array]:
-    """The `size` positive nodes of Gauss-Legendre quadrature on [-1, 1], with twice their weights."""
+def half_quadrature(n_players: int) -> tuple[Array, Array]:
+    """Nodes on (0, 1) and weights for the integral over [-1, 1] of the real part of a product of players.
+
+    They are the positive nodes of Gauss-Legendre quadrature on [-1, 1], with twice their weights.
+    """
+    size = min(max(1, -(-n_players // 4)), MAX_NODES)
     nodes, weights = np.polynomial.legendre.leggauss(2 * size)
     return nodes[size:], 2.0 * weights[size:]

@@ -82,19 +82,9 @@ class SymmetricTrees(Term):
 
     def leaves(self, X: Array) -> Array:
         """The leaf of each row of X (n, d) in each tree: (n, T)."""
-        require_used_columns(X, self.feature)
-        subset, members = self.category_sets
-        leaf = np.zeros((len(X), self.n_trees), dtype=np.int64)
-        bits = np.unpackbits(members, axis=1, bitorder="little").astype(np.bool_)
-        for level in range(self.depth):
-            x = X[:, self.feature[:, level]]
-            sets = subset[:, level]
-            right = x >= self.threshold[:, level]
-            coded = np.flatnonzero(sets >= 0)
-            code = np.where((x[:, coded] >= 0) & (x[:, coded] < bits.shape[1]), x[:, coded], -1).astype(np.int64)
-            right[:, coded] = (code >= 0) & bits[sets[coded], code]
-            leaf |= np.where(np.isnan(x), self.missing_right[:, level], right).astype(np.int64) << level
-        return leaf
+        number = np.tile(np.arange(2.0**self.depth)[:, None], (self.n_trees, 1, 1))
+        found = replace(self, value=number, slope=None).group_outputs(X, np.arange(self.n_trees), self.n_trees)
+        return found[:, :, 0].T.astype(np.int64)
 
     @staticmethod
     def single(term: Term) -> SymmetricTrees:

@@ -12,7 +12,6 @@ from sklearn.kernel_ridge import KernelRidge
 from rffboost_ext import RFFIRLS, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.frequency_selection import (
     MIN_FREQUENCIES,
-    FrequencyBudget,
     equalise_lengths,
     select_frequencies,
     squared_amplitudes,
@@ -76,24 +75,26 @@ def test_directions_of_one_frequency_have_its_length() -> None:
 
 
 def test_a_large_penalty_asks_for_few_frequencies() -> None:
-    kept = [FrequencyBudget(500, 4, 8.0).count(machine(200, l2=l2)[-1]) for l2 in (1e-4, 0.1, 3.0, 1e6)]
-    assert kept == sorted(kept, reverse=True)
-    assert kept[0] == 500
-    assert MIN_FREQUENCIES < kept[2] < 500
-    assert kept[-1] == MIN_FREQUENCIES
-    assert FrequencyBudget(500, 4, None).count(machine(l2=1e6)[-1]) == 500
-    assert FrequencyBudget(5, 4, 8.0).count(machine(l2=1e-4)[-1]) == 5
+    def kept(n_components: int, l2: float, per_degree: float | None = 8.0) -> int:
+        search = search_of()
+        return len(select_frequencies(search, replace(KERNEL, l2=l2), n_components, 1, per_degree)[0])
+
+    found = [kept(500, l2) for l2 in (1e-4, 0.1, 3.0, 1e6)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[-1] == MIN_FREQUENCIES
+    assert kept(500, 1e6, None) == 500
+    assert kept(5, 1e-4) == 5
 
 
 def test_what_is_drawn_is_the_kernel() -> None:
-    many, _ = select_frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
+    many, _ = select_frequencies(search_of(), KERNEL, 20_000, 1, None)
     np.testing.assert_allclose(np.cov(many.T), 2.0 * 0.8 / 3 * np.eye(3), atol=0.03)
 
 
 def test_the_best_of_several_directions_is_kept() -> None:
     search = search_of()
     x, solved = search.round.design.X[search.scored].T, machine_of(search)
-    kept, _ = select_frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
+    kept, _ = select_frequencies(search, KERNEL, 15, 4, None)
     drawn = equalise_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
     drawn *= np.sqrt(2.0 * 0.8 / 3)
     for one, several in zip(kept, drawn, strict=True):
@@ -113,13 +114,13 @@ def test_without_a_target_the_first_is_kept() -> None:
     search = search_of()
     still = replace(search, target=np.zeros_like(search.target))
     drawn = search_of().round.rng.standard_normal((15, 4, 3))[:, 0]
-    found, _ = select_frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
+    found, _ = select_frequencies(still, KERNEL, 15, 4, None)
     np.testing.assert_allclose(found, np.sqrt(2.0 * 0.8 / 3) * drawn)
 
 
 def test_lengths_are_those_of_the_kernel() -> None:
     """Whatever is chosen: a smooth function does not make frequencies short, nor a rough one long."""
-    chosen, _ = select_frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
+    chosen, _ = select_frequencies(search_of(), KERNEL, 4_000, 8, None)
     assert np.square(chosen).mean() == pytest.approx(2.0 * 0.8 / 3, rel=0.05)
 
 

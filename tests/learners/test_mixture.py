@@ -24,7 +24,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.core import Fitted
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.mixture import MANY_FEATURES, describe_part, tree_variants
+from rffboost_ext.learners.mixture import MANY_FEATURES, tree_variants
 from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions
 
 from ..cases import LOSS_CASES, make_data, make_round
@@ -216,7 +216,7 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
     boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
     books = [
-        design.learner_state((Mixture, describe_part(one), "books"), lambda: None)
+        design.learner_state((Mixture, str(one.get_params()), "books"), lambda: None)
         for one in (outer, outer.cosines)
     ]
     assert all(np.isfinite(one).all() for one in books)

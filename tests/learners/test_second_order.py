@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from rffboost_ext import Design, Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
 from rffboost_ext.kernels.second_order_cosines import score_pass
 from rffboost_ext.learners.fourier.second_order import DerivativeSample, ProfiledGain
-from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_candidates
+from rffboost_ext.learners.fourier.sparse_supports import add_gain, draw_candidates, feature_probability
 
 from ..cases import LOSS_CASES, make_round
 
@@ -43,16 +43,15 @@ def best_expansion(round, omega: Array, rows: Array, l2: float) -> float:
 def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
     round = make_round(case, n=80, d=5)
     rng, rows = np.random.default_rng(0), np.arange(0, 80, 2)
-    candidates = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
+    drawn = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
     sample = DerivativeSample.from_rows(round, rows, np.arange(5))
     gains = np.empty(12)
-    drawn = candidates.sizes, candidates.features, candidates.omega
+    unit = sample.gradient_unit**2 / sample.hessian_unit
     score_pass(sample.x, *drawn, sample.g, sample.h, sample.scaled_penalty(0.5), gains, 0, 12)
-    for j in range(12):
-        features, omega = candidates[j]
+    for gain, size, features, omega in zip(gains, *drawn, strict=True):
         full = np.zeros(5)
-        full[features] = omega
-        assert gains[j] * sample.gain_unit == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
+        full[features[:size]] = omega[:size]
+        assert gain * unit == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
@@ -160,40 +159,39 @@ def test_several_outputs_share_their_frequency() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_supports_have_the_law_that_is_stated(dtype: type) -> None:
     rng, d, dense = np.random.default_rng(0), 15, 0.25
-    drawn = draw_candidates(rng, 20_000, np.full(d, 1.0 / d), dense, (0.5, 0.5), np.dtype(dtype))
+    sizes, features, omega = draw_candidates(rng, 20_000, np.full(d, 1.0 / d), dense, (0.5, 0.5), np.dtype(dtype))
     # floor(2^u), u uniform in [0, 4): 1 with probability 1/4, 2 and 3 share 1/4, 4 .. 7, and 8 .. 15.
     size = np.arange(1, d + 1)
     share = (1.0 - dense) * np.log2((size + 1) / size) / 4.0
     share[-1] += dense
-    assert chisquare(np.bincount(drawn.sizes, minlength=d + 1)[1:], 20_000 * share).pvalue > 1e-4
+    assert chisquare(np.bincount(sizes, minlength=d + 1)[1:], 20_000 * share).pvalue > 1e-4
     for j in range(200):
-        features, omega = drawn[j]
-        assert (np.diff(features) > 0).all()
-        assert len(features) == len(omega) == drawn.sizes[j]
+        assert (np.diff(features[j, : sizes[j]]) > 0).all()
+        assert not omega[j, sizes[j] :].any()
     # Frequencies N(0, 2 gamma / s): their squared norm has the mean 2 gamma for every size.
-    norms = [np.square(drawn[j][1]).sum() for j in range(20_000)]
-    assert np.mean(norms) == pytest.approx(1.0, abs=0.05)
+    assert np.square(omega).sum(axis=1).mean() == pytest.approx(1.0, abs=0.05)
 
 
 @pytest.mark.parametrize("probability", [[0.5, 0.3, 0.15, 0.05], [0.0, 0.0, 0.7, 0.0, 0.3, 0.0]], ids=str)
 def test_features_are_drawn_by_their_probability(probability) -> None:
     probability = np.array(probability)
-    drawn = draw_candidates(np.random.default_rng(1), 40_000, probability, 0.0, (1.0, 1.0), np.dtype(np.float64))
-    single, possible = drawn.features[drawn.sizes == 1, 0], np.flatnonzero(probability)
+    rng, dtype = np.random.default_rng(1), np.dtype(np.float64)
+    sizes, features, _ = draw_candidates(rng, 40_000, probability, 0.0, (1.0, 1.0), dtype)
+    single, possible = features[sizes == 1, 0], np.flatnonzero(probability)
     counts = np.bincount(single, minlength=len(probability))[possible]
     assert chisquare(counts, len(single) * probability[possible]).pvalue > 1e-4
-    assert drawn.sizes.max() <= len(possible)
-    assert {feature for j in range(2_000) for feature in drawn[j][0]} == set(possible)
+    assert sizes.max() <= len(possible)
+    assert {feature for j in range(2_000) for feature in features[j, : sizes[j]]} == set(possible)
 
 
 def test_what_features_earn_becomes_their_probability() -> None:
-    earnings = FeatureGains(4)
-    np.testing.assert_allclose(earnings.probability(0.5), 0.25)
-    earnings.add(np.array([1, 3]), np.array([2.0, 1.0]), 5.0)
-    np.testing.assert_allclose(earnings.gains, [0.0, 4.0, 0.0, 1.0])
-    np.testing.assert_allclose(earnings.probability(0.5), [0.125, 0.525, 0.125, 0.225])
-    earnings.add(np.array([0]), np.array([1.0]), -1.0)
-    np.testing.assert_allclose(earnings.probability(0.0), 0.25)
+    gains = np.zeros(4)
+    np.testing.assert_allclose(feature_probability(gains, 0.5), 0.25)
+    add_gain(gains, np.array([1, 3]), np.array([2.0, 1.0]), 5.0)
+    np.testing.assert_allclose(gains, [0.0, 4.0, 0.0, 1.0])
+    np.testing.assert_allclose(feature_probability(gains, 0.5), [0.125, 0.525, 0.125, 0.225])
+    add_gain(gains, np.array([0]), np.array([1.0]), -1.0)
+    np.testing.assert_allclose(feature_probability(gains, 0.0), 0.25)
 
 
 def test_signal_earns_more_than_noise() -> None:
@@ -202,7 +200,7 @@ def test_signal_earns_more_than_noise() -> None:
     y = np.sin(2.0 * X[:, :1]) + X[:, 1:2]
     design = Design(X)
     boost(design, y, loss="squared_error", learner=RFFNewton(), n_estimators=40, random_state=0)
-    odds = design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(20)).probability(1.0)
+    odds = feature_probability(design.learner_state((RFFNewton, "earnings"), lambda: np.zeros(20)), 1.0)
     assert odds[:2].sum() > 0.8
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from rffboost_ext import Checkpoint, Mixture, RFFBoostRegressor, RFFNewton, Shrunk, Tree, boost, load_model
 from rffboost_ext.boosting.steps import Unit
-from rffboost_ext.learners.fourier.sparse_supports import FeatureGains
 from rffboost_ext.persistence import container
 
 from ..own_parts import LeastSquares
@@ -126,7 +125,7 @@ def interrupt(progress):
 
 
 LEARNERS = ["mixture", "rff_ridge", "rff_irls", RFFNewton(min_hessian=0.1)]
-ODD = [3, "text", (), (np.ones((4, 2)), 1.0), np.ones(0), np.ones(99), np.float64(1.0), {}, FeatureGains(0)]
+ODD = [3, "text", (), (np.ones((4, 2)), 1.0), np.ones(0), np.ones(99), np.float64(1.0), {}]
 
 
 class Interrupted(Exception):

@@ -17,7 +17,7 @@ from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
-from .sparse_supports import Candidates, FeatureGains, draw_candidates
+from .sparse_supports import add_gain, draw_candidates, feature_probability
 
 # Lower bound on the unit of hessians: the square of a penalty in this unit is finite.
 MIN_HESSIAN_UNIT = 1e-100
@@ -109,23 +109,23 @@ class RFFNewton(Learner):
         # Weighting an output by v is scaling it by sqrt(v).
         root = None if output_weights is None else np.sqrt(output_weights)
         scaled = round if root is None else replace(round, gradient=root * round.gradient)
-        feature_gains = round.design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(d))
+        feature_gains = round.design.learner_state((RFFNewton, "earnings"), lambda: np.zeros(d))
         hessian_floor = self._hessian_floor(round)
         scaled, rows = sample_by_gradient(scaled, self.max_samples)
-        probability, dtype = feature_gains.probability(self.earned), round.design.tiles.dtype
+        probability, dtype = feature_probability(feature_gains, self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
         candidates = draw_candidates(
             round.rng, self.n_candidates, probability, self.dense, self.gamma, dtype, largest
         )
         scored_round, scored = sample_by_gradient(scaled, self.n_scored, rows)
         sample = DerivativeSample.from_rows(scored_round, scored, np.arange(d), hessian_floor)
-        features, omega = candidates[self._best_candidate(round, candidates, sample)]
+        features, omega = self._best_candidate(round, candidates, sample)
         if scored is rows:
-            sample = sample.with_features(features)
+            sample = replace(sample, x=sample.x[features])
         else:
             sample = DerivativeSample.from_rows(scaled, rows, features, hessian_floor)
         omega, pairs, gain = self._refine(sample, omega)
-        feature_gains.add(features, omega, gain)
+        add_gain(feature_gains, features, omega, gain)
         pairs *= cap_relative_rate(self.relative_rate, round)
         if root is not None:
             pairs /= root[:, None]
@@ -140,13 +140,16 @@ class RFFNewton(Learner):
         mean = round.design.learner_state((RFFNewton, "hessian"), lambda: mean_hessian(round))
         return self.min_hessian * mean
 
-    def _best_candidate(self, round: Round, candidates: Candidates, sample: DerivativeSample) -> int:
-        """The index of the candidate of largest gain on a sample of all features."""
-        gains = np.empty(len(candidates))
-        frequencies = candidates.sizes, candidates.features, candidates.omega
-        args = sample.x, *frequencies, sample.g, sample.h, sample.scaled_penalty(self.l2), gains
+    def _best_candidate(
+        self, round: Round, candidates: tuple[Array, Array, Array], sample: DerivativeSample
+    ) -> tuple[Array, Array]:
+        """Support and frequencies of the candidate of largest gain on a sample of all features."""
+        sizes, features, omega = candidates
+        gains = np.empty(len(sizes))
+        args = sample.x, *candidates, sample.g, sample.h, sample.scaled_penalty(self.l2), gains
         run_over_tiles(compiled("second_order_cosines").score_pass, len(gains), round.design.n_jobs, *args)
-        return int(gains.argmax())
+        best = int(gains.argmax())
+        return features[best, : sizes[best]], omega[best, : sizes[best]].astype(np.float64)
 
     def _refine(self, sample: DerivativeSample, omega: Array) -> tuple[Array, Array, float]:
         """A frequency near `omega` of larger gain, its amplitudes (C, 2) and its gain."""
@@ -154,7 +157,8 @@ class RFFNewton(Learner):
         objective = ProfiledGain(sample, self.l2)
         omega = np.asarray(optimizer.minimise(objective, omega))
         value, _ = objective(omega)
-        return omega, objective.pairs * sample.amplitude_unit, -value * objective.first * sample.gain_unit
+        unit = sample.gradient_unit / sample.hessian_unit
+        return omega, objective.pairs * unit, -value * objective.first * (sample.gradient_unit * unit)
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
@@ -194,20 +198,6 @@ class DerivativeSample:
         g, gradient_unit = in_unit_of_order_one(round.gradient[rows], weight, x.dtype, 0.0)
         h, hessian_unit = in_unit_of_order_one(hessian, weight, x.dtype, MIN_HESSIAN_UNIT)
         return cls(x, g, h, gradient_unit, hessian_unit)
-
-    def with_features(self, features: Array) -> DerivativeSample:
-        """The same rows with a subset of the features."""
-        return replace(self, x=self.x[features])
-
-    @property
-    def amplitude_unit(self) -> float:
-        """The unit of amplitudes."""
-        return self.gradient_unit / self.hessian_unit
-
-    @property
-    def gain_unit(self) -> float:
-        """The unit of gains."""
-        return self.gradient_unit * self.amplitude_unit
 
     def scaled_penalty(self, l2: float) -> float:
         """The penalty `l2` on squared amplitudes in the units of the sample."""

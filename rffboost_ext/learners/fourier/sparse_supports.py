@@ -3,38 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...utils.typing import Array
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """M frequencies on supports: candidate j has the first ``sizes[j]`` entries of row j of each array.
-
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (M,)
-    features : ndarray of int, shape (M, d)
-        Supports, ascending.
-    omega : ndarray of shape (M, d)
-        Frequencies on standardised features.
-    """
-
-    sizes: Array
-    features: Array
-    omega: Array
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-    def __getitem__(self, index: int) -> tuple[Array, Array]:
-        """Support and frequencies of one candidate."""
-        size = self.sizes[index]
-        return self.features[index, :size], self.omega[index, :size].astype(np.float64)
 
 
 def draw_candidates(
@@ -45,12 +18,21 @@ def draw_candidates(
     gamma: tuple[float, float],
     dtype: Any,
     largest: int | None = None,
-) -> Candidates:
+) -> tuple[Array, Array, Array]:
     r"""Draw `size` candidates over the d features of `probability` (d,).
 
     With probability `dense` a support has m features, where m is `largest` (d by default). Otherwise it has
     :math:`\lfloor 2^u \rfloor` features with u uniform in [0, log2(m + 1)), drawn without replacement. Frequencies
     are :math:`N(0, 2 \gamma / s)` on a support of size s, with :math:`\log \gamma` uniform over the range `gamma`.
+
+    Returns
+    -------
+    sizes : ndarray of int, shape (M,)
+        Sizes of the supports: candidate j has the first ``sizes[j]`` entries of row j of the other arrays.
+    features : ndarray of int, shape (M, d)
+        Supports, ascending.
+    omega : ndarray of shape (M, d)
+        Frequencies on standardised features.
     """
     d = len(probability)
     largest, possible = largest or d, int(np.count_nonzero(probability))
@@ -65,7 +47,7 @@ def draw_candidates(
     scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
     features, omega = np.zeros((size, d), dtype=np.int64), np.zeros((size, d), dtype)
     features[rows, place], omega[rows, place] = chosen, normal[rows, chosen] * scale[rows]
-    return Candidates(sizes, features, omega)
+    return sizes, features, omega
 
 
 def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Array, Array]:
@@ -84,28 +66,18 @@ def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Ar
     return rows, columns
 
 
-class FeatureGains:
-    """The accumulated gains of features, which determine the probabilities of the next draw.
+def add_gain(gains: Array, features: Array, omega: Array, gain: float) -> None:
+    """Distribute the gain of a round over its features, in proportion to the squared frequency."""
+    share = np.square(omega)
+    total = share.sum()
+    if 0.0 < gain < np.inf and total > 0.0:
+        gains[features] += gain * share / total
 
-    Parameters
-    ----------
-    n_features : int
-    """
 
-    def __init__(self, n_features: int) -> None:
-        self.gains = np.zeros(n_features)
-
-    def add(self, features: Array, omega: Array, gain: float) -> None:
-        """Distribute the gain of a round over its features, in proportion to the squared frequency."""
-        share = np.square(omega)
-        total = share.sum()
-        if 0.0 < gain < np.inf and total > 0.0:
-            self.gains[features] += gain * share / total
-
-    def probability(self, share: float) -> Array:
-        """Probability of each feature: `share` of it is proportional to the gains, the rest uniform."""
-        uniform, total = 1.0 / len(self.gains), self.gains.sum()
-        # The sum of gains overflows for very large targets.
-        if not 0.0 < total < np.inf:
-            return np.full(len(self.gains), uniform)
-        return (1.0 - share) * uniform + share * self.gains / total
+def feature_probability(gains: Array, share: float) -> Array:
+    """Probability of each feature: `share` of it is proportional to the accumulated gains, the rest uniform."""
+    uniform, total = 1.0 / len(gains), gains.sum()
+    # The sum of gains overflows for very large targets.
+    if not 0.0 < total < np.inf:
+        return np.full(len(gains), uniform)
+    return (1.0 - share) * uniform + share * gains / total

@@ -16,7 +16,7 @@ from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
 from ..fourier.second_order import cap_relative_rate
 from ..subsampling import sample_by_gradient
-from .frequency_selection import FrequencyBudget, select_frequencies
+from .frequency_selection import select_frequencies
 from .kernel_selection import KernelSelection
 from .least_squares import LeastSquares, ReweightedLeastSquares
 from .random_features import RandomFeatures
@@ -104,8 +104,7 @@ class KernelMachine(Learner):
         self, selection: KernelSelection, kernel: SelectedKernel
     ) -> tuple[Array, Projection | None]:
         """Frequencies (K, d), or (K, r) of coordinates with their projection."""
-        budget = FrequencyBudget(self.n_components, self.n_directions, self.per_degree)
-        return select_frequencies(selection, kernel, budget)
+        return select_frequencies(selection, kernel, self.n_components, self.n_directions, self.per_degree)
 
     def _reuse_system(self, round: Round, sample: Round, state: bytes, build: Callable[[], S]) -> S:
         """Return the system of the previous round if it had the same `state`, else build one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from ...core import Round
 from ...kernels import compiled
 from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import (
-    KernelRidgeFit,
     SelectedKernel,
     fit_kernel_ridge,
     gaussian_kernel,
@@ -27,54 +25,35 @@ MIN_FREQUENCIES = 64
 BLOCK_ENTRIES = 2**20
 
 
-@dataclass(frozen=True)
-class FrequencyBudget:
-    """The number of frequencies of a kernel machine, and of directions that each is chosen from.
-
-    Parameters
-    ----------
-    n_components : int
-        Maximum number of frequencies.
-    n_directions : int
-        Directions drawn for each frequency; the best one is kept.
-    per_degree : float, optional
-        Maximum number per effective degree of freedom of the kernel machine, but at least `MIN_FREQUENCIES`.
-    """
-
-    n_components: int
-    n_directions: int
-    per_degree: float | None
-
-    def count(self, machine: KernelRidgeFit) -> int:
-        """The number of frequencies for this kernel machine."""
-        if self.per_degree is None:
-            return self.n_components
-        n_frequencies = math.ceil(self.per_degree * machine.degrees_of_freedom)
-        return min(self.n_components, max(MIN_FREQUENCIES, n_frequencies))
-
-
 def select_frequencies(
-    selection: KernelSelection, kernel: SelectedKernel, budget: FrequencyBudget
+    selection: KernelSelection,
+    kernel: SelectedKernel,
+    n_components: int,
+    n_directions: int,
+    per_degree: float | None,
 ) -> tuple[Array, Projection | None]:
     """Frequencies of the selected kernel, whose scale is learned again from all fitted rows, and their projection.
 
-    They are (K, r) with a projection to r coordinates, and (K, d) without one.
+    They are (K, r) with a projection to r coordinates, and (K, d) without one. K and the number of directions that
+    each is chosen from are as for :class:`RFFRidge`.
     """
     round, rows = selection.round, selection.scored
     x = feature_columns(round, rows)
     scale = selection.scales[kernel.scale](round, selection.target, selection.fitted)
     products = gaussian_kernel(squared_distances(scale * x.T.astype(np.float64)), kernel.gamma)
     machine = fit_kernel_ridge(products, selection.target[rows], round.weight[rows], kernel.l2)
-    n_components = budget.n_components if machine is None else budget.count(machine)
+    if machine is not None and per_degree is not None:
+        n_needed = math.ceil(per_degree * machine.degrees_of_freedom)
+        n_components = min(n_components, max(MIN_FREQUENCIES, n_needed))
     projection = row_space(round, selection.fitted, scale, n_components)
     if projection is not None:
         x, scale = feature_columns(round, rows, projection), np.ones(len(projection.matrix))
     scale = np.sqrt(2.0 * kernel.gamma / round.design.n_features) * scale
     dual, omega = None if machine is None else machine.dual, np.empty((n_components, len(scale)))
-    size = max(1, BLOCK_ENTRIES // (budget.n_directions * len(scale)))
+    size = max(1, BLOCK_ENTRIES // (n_directions * len(scale)))
     for start in range(0, n_components, size):
         block = omega[start : start + size]
-        draws = round.rng.standard_normal((len(block), budget.n_directions, len(scale)))
+        draws = round.rng.standard_normal((len(block), n_directions, len(scale)))
         block[:] = best_directions(scale * equalise_lengths(draws), dual, x)
     return omega, projection
 

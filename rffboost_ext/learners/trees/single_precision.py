@@ -17,14 +17,14 @@ MIN_LEVELS = 2.0**12
 """Columns are centred if their spread has fewer float32 numbers than this: 16 for each of 256 bins."""
 
 
-def column_center(X: Array) -> Array | None:
-    """The offset to subtract from each column of X (n, d) before rounding to float32, (d,); None if all are 0.
+def center_columns(X: Array) -> tuple[Array | None, Array]:
+    """The offset to subtract from each column of X (n, d) before rounding to float32, (d,) or None, and the rest.
 
     The offset is the median if the interquartile range of a sample has fewer than :data:`MIN_LEVELS` float32
     numbers and some values are not float32 numbers; otherwise it is 0.
     """
     if X.dtype == np.float32 or not len(X):
-        return None
+        return None, X
     rows = np.sort(X[:: -(-len(X) // SAMPLE_SIZE)], axis=0)
     # Missing values come last.
     last = np.maximum(np.count_nonzero(rows == rows, axis=0) - 1, 0)
@@ -33,7 +33,7 @@ def column_center(X: Array) -> Array | None:
     coarse = (low < high) & (high - low < MIN_LEVELS * spacing)
     inexact = ((rows != rows.astype(np.float32)) & (rows == rows)).any(axis=0)
     center = np.where(coarse & inexact, middle, 0.0)
-    return center if center.any() else None
+    return (center, X - center) if center.any() else (None, X)
 
 
 def shift_thresholds(trees: Trees, center: Array) -> Trees:
@@ -120,12 +120,6 @@ def baseline_gradient(round: Round) -> Array:
     raw = np.tile(constant_scores(round.loss, observations), (len(round.y), 1))
     gradient, _ = observations.derivatives(round.loss, raw)
     return np.asarray(round.loss.scales.unit, dtype=np.float64) * gradient
-
-
-def center_columns(X: Array) -> tuple[Array | None, Array]:
-    """The offsets to subtract from columns, (d,) or None, and the centred features, (n, d)."""
-    center = column_center(X)
-    return center, X if center is None else X - center
 
 
 def require_single_precision(X: Array) -> None:
