@@ -112,6 +112,13 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         assert targets.classes is not None
+        if len(targets.classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__}: y must have at least 2 classes, got one class: "
+                f"{targets.classes.tolist()[0]!r}. Splits with stratify=y keep rare classes; rows of weight 0 do "
+                f"not count. scikit-learn's DummyClassifier predicts a constant class, and its IsolationForest "
+                f"finds rows unlike the others"
+            )
         if targets.n_classes is None:
             parts.loss.n_scores(data.y)
         else:

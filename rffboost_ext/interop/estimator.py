@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.scorers import score_of_loss
-from ..contracts.fit import require_accepted_target, require_known_classes
+from ..contracts.fit import require_accepted_target
 from ..core import Loss, Observations
 from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import class_count, has_own_columns
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.targets import decode_labels, first_labels, squeeze
+from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
-from .fit_targets import add_queries, check_target_array, host_class_factors
+from .fit_targets import add_queries, read_targets_of_fit
 from .host import HOSTS, Host
 from .score_conversion import (
     ArrayMetric,
@@ -55,8 +55,8 @@ class HostEstimator:
 
     _host: ClassVar[Host]
     task: ClassVar[str]
-    default_objectives: ClassVar[Sequence[Any]] = (None,)
-    """Values of the parameter objective that count as not set."""
+    default_objective: ClassVar[str | None] = None
+    """The default value of the host's parameter objective."""
 
     loss: str | Loss
     loss_: Loss
@@ -67,8 +67,10 @@ class HostEstimator:
     """The baseline of a fit, (C,): that of the loss, unless arguments of the host's ``fit`` say another."""
     _train: Callable[[Any, Any, Observations, dict[str, Any]], None]
     """The host's own fit to X, y and the rows that the loss gets, with arguments of the host's ``fit``."""
-    _class_factors: Array | None
-    """Factors on the weights of two classes by the host's own parameters, (2,); None without any."""
+    _targets: TargetEncoder
+    """The encoder of targets."""
+    _positive_weight: float
+    """The factor on the weights of the second of two classes, ``scale_pos_weight``."""
     _n_columns: int | None = None
     """Columns of the target; None for a loaded model."""
 
@@ -86,9 +88,9 @@ class HostEstimator:
             Arguments of the host's ``fit``. A fit that continues a model, XGBoost's ``xgb_model`` or LightGBM's
             ``init_model``, keeps its baseline; that of LightGBM is 0 unless the model is an estimator of this
             package. A ``base_margin`` or ``init_score`` takes the place of the baseline. LightGBM's ``predict``
-            does not add it. For losses of groups, such as lambdarank, also ``qid`` or ``group``, and ``eval_qid``
-            or ``eval_group``, as in the hosts' rankers: queries, which become the last column of the target.
-            Labels of queries may be in any order. Weights are those of rows.
+            does not add it. For losses of groups, such as lambdarank, also ``qid`` and ``eval_qid``, as in
+            XGBoost's ranker: queries in any order, which become the second column of the target. Weights are
+            those of rows.
 
         Returns
         -------
@@ -100,7 +102,7 @@ class HostEstimator:
             If the loss is unknown, is for another task, does not accept the target, or has another link than the
             model that the fit continues.
         """
-        y, options = self._labels(y), options | {"sample_weight": sample_weight}
+        options |= {"sample_weight": sample_weight}
         y, options = add_queries(type(self).__name__, self.loss, X, y, options)
         rows = self._fit_loss(y, options["sample_weight"])
         self.baseline_ = self._start_scores(rows, options)
@@ -137,9 +139,7 @@ class HostEstimator:
         super().set_params(**params)  # type: ignore[misc]
         return self
 
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, qid: Any = None, group: Any = None, **options: Any
-    ) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, qid: Any = None, **options: Any) -> float:
         """The accuracy of a classifier; the score of a regressor is the one of the loss.
 
         That is R2 if the response has a column for each of y, else minus the mean loss, as in
@@ -150,7 +150,7 @@ class HostEstimator:
         X : array-like of shape (n, d)
         y : array-like of shape (n,) or (n, K)
         sample_weight : array-like of shape (n,), optional
-        qid, group : array-like, optional
+        qid : array-like of shape (n,), optional
             Queries, as in ``fit``.
         **options
             Arguments of ``predict``, such as XGBoost's base_margin.
@@ -162,8 +162,7 @@ class HostEstimator:
         if self.task == "classification":
             labels = y if self.loss_.multilabel else first_labels(y)
             return float(accuracy_score(labels, self.predict(X, **options), sample_weight=sample_weight))
-        queries = {"sample_weight": sample_weight, "qid": qid, "group": group}
-        y, _ = add_queries(type(self).__name__, self.loss_, X, y, queries)
+        y, _ = add_queries(type(self).__name__, self.loss_, X, y, {"sample_weight": sample_weight, "qid": qid})
         targets = self._read_target(y)
         weight, raw = check_sample_weight(sample_weight, len(targets)), self._raw(X, **options)
         counts = weight > 0.0
@@ -187,20 +186,17 @@ class HostEstimator:
         """Set ``loss_`` and ``baseline_``, and return the rows of the fit, or raise a ValueError."""
         name, loss, params = type(self).__name__, LOSSES.create(self.loss), self.get_params(deep=False)
         self._check_params(name, loss, params)
-        y = check_target_array(name, loss, y)
-        has_labels = self.task == "classification" and (y.shape[1] == 1 or has_own_columns(loss, y.shape[1]))
-        n_classes = class_count(loss, y[:, :1]) if has_labels else None
+        self._targets, y = read_targets_of_fit(name, loss, y)
+        y, weight = self._targets.fit_transform(y, check_sample_weight(sample_weight, len(y)))
+        n_classes, rows = self._targets.n_classes, Observations(y, weight)
         loss.n_scores(y, n_classes)
-        rows = Observations(y, check_sample_weight(sample_weight, len(y)))
-        weights = {key: params[key] for key in self._host.class_weights if params.get(key) is not None}
-        self._class_factors = host_class_factors(name, loss, weights, y, n_classes)
+        self._positive_weight = 1.0 if (given := params.get("scale_pos_weight")) is None else given
+        require(name, "scale_pos_weight", self._positive_weight, POSITIVE)
+        if self._positive_weight != 1.0 and n_classes != 2:
+            raise ValueError(f"{name}: scale_pos_weight must be 1 unless y has two classes, got {given!r}")
         self._n_columns = y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, rows, n_classes)
         return rows
-
-    def _labels(self, y: Any) -> Any:
-        """Labels as the host's own ``fit`` takes them."""
-        return y
 
     def _predict(self, X: Any, options: dict[str, Any], response: Callable[[Array], Array]) -> Array:
         """Raw scores if they are requested, else the response."""
@@ -225,20 +221,12 @@ class HostEstimator:
         for inner in params:
             if inner.startswith("loss__"):
                 raise ValueError(f"{name}: {inner} is set by set_params, or by an instance as loss")
-        for param in self._host.objective_names:
-            if params.get(param) not in self.default_objectives:
-                raise ValueError(f"{name}: {param} must be unset, the loss replaces it; got {params[param]!r}")
-        own_params, known = loss.get_params(deep=False), self._host.objective_params
-        for param in [param for param in known if params.get(param) is not None]:
-            value, own = params[param], next((inner for inner in known[param] if inner in own_params), None)
-            # A metric of the host, such as XGBoost's "quantile", may read it too.
-            agrees = own is not None and isinstance(value, int | float) and value == own_params[own]
-            if agrees or value == self._host.neutral_params.get(param, False):
-                continue
-            advice = (
-                "do not set it" if own is None else f"set loss__{own} by set_params, or pass an instance as loss"
-            )
-            raise ValueError(f"{name}: loss {loss!r} ignores {param}; {advice}, got {value!r}")
+        for param in self._host.replaced_params:
+            if params.get(param) not in (None, False, self.default_objective):
+                raise ValueError(
+                    f"{name}: {param} must be unset, got {params[param]!r}: it is for {self._host.name}'s own "
+                    f"objectives; parameters of loss {loss!r} are set by set_params(loss__...) or in an instance"
+                )
 
     def _continued_baseline(self, model: Any) -> Array:
         """The baseline of a fit that continues a model, or a ValueError if the loss has another link."""
@@ -259,12 +247,11 @@ class HostEstimator:
 
     def _read_target(self, y: Any) -> Array:
         """A target of training or evaluation, (n, K), or a ValueError if the fitted loss does not accept it."""
-        target = check_target_array(type(self).__name__, self.loss_, y)
+        target = self._targets.transform(y)
         if self._n_columns not in (None, target.shape[1]):
             found, owner = target.shape[1], type(self).__name__
             raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {found}")
         require_accepted_target(self.loss_, target)
-        require_known_classes(self.loss_, target, self.baseline_)
         return target
 
     def _needs_attached(self, y: Array) -> bool:

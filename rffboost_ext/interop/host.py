@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -88,16 +88,10 @@ class Host(ABC):
     """The base class of its estimators."""
     booster: ClassVar[Any]
     """The class of its models."""
-    objective_names: ClassVar[Sequence[str]] = ("objective",)
-    """The parameter of estimators that our loss replaces, and its aliases."""
     continued: ClassVar[str]
     """The argument of an estimator's ``fit`` that is a model to continue."""
-    class_weights: ClassVar[Sequence[str]] = ("scale_pos_weight",)
-    """Parameters of estimators that weight the second of two classes."""
-    objective_params: ClassVar[Mapping[str, Sequence[str]]]
-    """Parameters of the host's own objectives, and the names of equivalent parameters of our losses."""
-    neutral_params: ClassVar[Mapping[str, Any]] = {}
-    """Values without effect of such parameters, if not None or False."""
+    replaced_params: ClassVar[Sequence[str]]
+    """Parameters of estimators that only the host's own objectives read, which our loss replaces."""
     ranking_metrics: ClassVar[Sequence[str]]
     """Metrics of the host for two classes that depend on the order of scores only."""
 

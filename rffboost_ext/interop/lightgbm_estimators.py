@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
@@ -14,11 +15,11 @@ from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
 from ..preprocessing.row_arguments import check_base_margin
-from ..preprocessing.tables import label_array, target_array
-from ..preprocessing.targets import decision_values, encode_labels, first_labels
+from ..preprocessing.tables import target_array
+from ..preprocessing.targets import decision_values, first_labels
 from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
-from .fit_targets import replace_eval_targets
+from .fit_targets import pairs_of_sets, with_targets
 from .lightgbm_host import HOST
 from .objectives import attach, host_labels
 from .score_conversion import ArrayMetric, ArrayObjective
@@ -29,33 +30,12 @@ METRIC = ("metric", "metrics", "metric_types")
 NUM_CLASS = ("num_class", "num_classes")
 
 
-class TargetColumns:
-    """Callback of ``lightgbm.train``: before the first round, the Datasets of a fit get their targets.
+@dataclass(eq=False)
+class AttachTargets:
+    """Callback of ``lightgbm.train``: before the first round, the Datasets of a fit get their targets, (n, K)."""
 
-    Parameters
-    ----------
-    X, y : array-like of shape (n, d), (n,) or (n, K)
-        Training data as the user gave them: an evaluation set of the same objects shares their Dataset.
-    read : callable
-        Returns a target as an array (n, K), or raises a ValueError.
-    """
-
-    before_iteration = True
-
-    def __init__(self, X: Any, y: Any, read: Callable[[Any], Array]) -> None:
-        self.X, self.y, self.read = X, y, read
-        self.targets = [read(y)]
-        self.labels = host_labels(self.targets[0])
-
-    def without_columns(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of ``fit`` with labels in place of the targets of evaluation sets."""
-        return replace_eval_targets(options, self._labels_of_set)[0]
-
-    def _labels_of_set(self, number: int, X: Any, y: Any) -> Array:
-        if X is self.X and y is self.y:
-            return self.labels
-        self.targets.append(self.read(y))
-        return host_labels(self.targets[-1])
+    targets: list[Array]
+    before_iteration: ClassVar[bool] = True
 
     def __call__(self, env: Any) -> None:
         if env.iteration == env.begin_iteration:
@@ -91,6 +71,8 @@ class LGBMEstimator(HostEstimator):
 
     _host = HOST
     _other_params: dict[str, Any]
+    class_weight: Any
+    _class_weight: Any
     __metadata_request__fit = routed(lightgbm.LGBMModel.fit, "qid", "eval_qid")
     __metadata_request__predict = routed(lightgbm.LGBMModel.predict)
 
@@ -99,16 +81,8 @@ class LGBMEstimator(HostEstimator):
         # scikit-learn does not inspect the keywords that the constructor passes on.
         return sorted({"loss", *cls._host_class()._get_param_names()})
 
-    def _labels(self, y: Any) -> Any:
-        # LightGBM would round large integers of nullable types.
-        return y if y is None or self.task == "regression" else label_array(y)
-
     def _fit_loss(self, y: Any, sample_weight: Any) -> Observations:
-        y = y if y is None else target_array(y)
-        weight = self._times_class_weight(y, sample_weight)
-        if self.task == "classification" and y is not None and (y.ndim == 1 or y.shape[1] == 1):
-            y = encode_labels(y)[1].ravel()
-        return super()._fit_loss(y, weight)
+        return super()._fit_loss(y, self._times_class_weight(y, sample_weight))
 
     def _start_scores(self, rows: Observations, options: Mapping[str, Any]) -> Array:
         model, given, n_outputs = options.get("init_model"), options.get("init_score"), len(self.baseline_)
@@ -129,36 +103,38 @@ class LGBMEstimator(HostEstimator):
         found = self._metrics(metrics)
         several = found if isinstance(found, list) else [found]
         metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in several]
-        options["callbacks"] = [keep_parameters, *(options.get("callbacks") or ())]
-        fit = self._host_class().fit
-        if self.task == "regression" or self._n_columns != 1:
-            targets = TargetColumns(X, y, self._read_target)
-            options = targets.without_columns(options)
-            if any(map(self._needs_attached, targets.targets)):
-                y, options["callbacks"] = targets.labels, [targets, *options["callbacks"]]
-        if self.task == "classification" and self._n_columns != 1:
-            # LightGBM's classifier encodes the labels of one column.
-            self._n_classes = self._n_responses()
-            self._classes, fit = np.arange(self._n_classes), lightgbm.LGBMModel.fit
-        fit(self, X, y, eval_metric=metrics, **options)
+        sets, labels = pairs_of_sets(options), host_labels(rows.y)
+        # LightGBM recognises the training data among evaluation sets by identity.
+        targets = [rows.y if data is X and own is y else self._read_target(own) for data, own in sets]
+        options = with_targets(options, [labels if one is rows.y else host_labels(one) for one in targets])
+        attached = [rows.y, *(one for one in targets if one is not rows.y)]
+        first = [AttachTargets(attached)] if any(map(self._needs_attached, attached)) else []
+        options["callbacks"] = [*first, keep_parameters, *(options.get("callbacks") or ())]
+        if (classes := self._targets.classes) is not None:
+            self._classes, self._n_classes = classes, len(classes)
+            self._class_map = {label: code for code, label in enumerate(classes.tolist())}
+            if self.class_weight is not None:
+                # LightGBM would apply it once more.
+                self._class_weight, options["sample_weight"] = {}, rows.weight
+        # LightGBM's classifier would encode the labels again.
+        lightgbm.LGBMModel.fit(self, X, labels, eval_metric=metrics, **options)
 
     def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
-        """Sample weights times those by ``class_weight``, which LightGBM applies to its Dataset itself."""
-        given = getattr(self, "class_weight", None)
+        """Sample weights times those by ``class_weight``."""
+        given, y = self.class_weight, y if y is None else target_array(y)
         if given is None or y is None:
             return sample_weight
-        if self.task == "regression":
-            raise ValueError(f"{type(self).__name__}: class_weight is for classifiers, got {given!r}")
-        if y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1]):
+        several = y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1])
+        if self.task == "regression" or several:
             raise ValueError(
-                f"{type(self).__name__}: class_weight must be None for the indicators of labels, got {given!r}"
+                f"{type(self).__name__}: class_weight must be None without one class for each row, got {given!r}"
             )
         return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, first_labels(y))
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.
         given = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
-        objective = ArrayObjective(self.loss_, self._conversion, self._class_factors)
+        objective = ArrayObjective(self.loss_, self._conversion, self._positive_weight)
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective

@@ -20,10 +20,6 @@ from .host import Host, HostModel
 from .lightgbm_model import parse_text_model, rounds_of_text_model, text_model_categories
 from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
 
-BAGGING_OF_CLASSES = [
-    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
-]
-
 
 class LightGBMHost(Host):
     """LightGBM: ``Dataset``, ``Booster`` and ``LGBMModel``."""
@@ -32,17 +28,14 @@ class LightGBMHost(Host):
     unset_score, stores_start = 0.0, False
     estimator, booster = LGBMModel, Booster
     score_argument, score_type, continued = "raw_score", np.float64, "init_model"
-    # Its alias "loss" is our own parameter.
-    objective_names = ("objective", "objective_type", "app", "application")
-    class_weights = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
-    objective_params = {
-        "alpha": ("quantile", "delta"),
-        "tweedie_variance_power": ("power",),
-        **dict.fromkeys(("fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid"), ()),
-        **dict.fromkeys(("lambdarank_truncation_level", "lambdarank_norm", "label_gain"), ()),
-        **dict.fromkeys(("lambdarank_position_bias_regularization", *BAGGING_OF_CLASSES), ()),
-    }
-    neutral_params = dict.fromkeys(BAGGING_OF_CLASSES, 1.0)
+    # Its alias "loss" of the objective is our own parameter.
+    replaced_params = (
+        *("objective", "objective_type", "app", "application", "is_unbalance", "unbalance", "unbalanced_sets"),
+        *("alpha", "tweedie_variance_power", "fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid"),
+        *("pos_bagging_fraction", "pos_subsample", "neg_bagging_fraction", "neg_subsample"),
+        *("lambdarank_truncation_level", "lambdarank_norm", "label_gain"),
+        "lambdarank_position_bias_regularization",
+    )
     ranking_metrics = ("auc", "average_precision")
     features_advice = (
         "the Dataset does not return its features as numbers: construct it from an array with "

@@ -12,7 +12,6 @@ import numpy as np
 from ..boosting.metrics import resolve_metric
 from ..boosting.scorers import ScoreDecoder, ScoreFunction
 from ..contracts.fit import (
-    baseline_of,
     check_derivatives,
     check_in_fit,
     is_foreign,
@@ -76,20 +75,20 @@ def host_link(loss: Loss) -> Link:
 class ArrayObjective:
     """A prepared loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
 
-    `conversion` maps the host's scores to raw scores; derivatives are with respect to the host's. `class_factors`,
-    (K,), are factors on the weights of rows by their class.
+    `conversion` maps the host's scores to raw scores; derivatives are with respect to the host's.
+    `positive_weight` is a factor on the weights of rows of the second of two classes.
     """
 
     loss: Loss
     conversion: ScoreConversion = field(default_factory=ScoreConversion)
-    class_factors: Array | None = None
+    positive_weight: float = 1.0
 
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """Derivatives, of the shape of `y_pred`."""
         raw, slope, y = self.conversion.raw(y_pred), self.conversion.slope, as_columns(y_true)
         weight = float_weights(sample_weight, len(raw))
-        if self.class_factors is not None:
-            weight = weight * self.class_factors[y[:, 0].astype(np.intp)]
+        if self.positive_weight != 1.0:
+            weight = np.where(y[:, 0] == 1.0, self.positive_weight, 1.0) * weight
         rows = Observations(y.reshape(len(raw), -1), weight)
         gradient, hessian = weighted_in_units(self.loss, rows, raw)
         return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))
@@ -237,13 +236,6 @@ def weighted_in_units(loss: Loss, rows: Observations, raw: Array) -> tuple[Array
     gradient, hessian = derivatives
     weight = rows.weight[:, None]
     return gradient * weight, np.maximum(hessian, LEAST_HESSIAN) * weight
-
-
-def first_newton_scores(loss: Loss, rows: Observations) -> Array:
-    """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
-    n_scores = len(baseline_of(loss, rows))
-    gradient, hessian = weighted_in_units(loss, rows, np.zeros((len(rows), n_scores)))
-    return -gradient.sum(axis=0) / hessian.sum(axis=0)
 
 
 def score_of_rows(score: ScoreFunction, rows: Observations, raw: Array) -> float:

@@ -17,11 +17,12 @@ from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..metrics.registry import find_metric
 from ..preprocessing.row_arguments import check_base_margin
+from ..preprocessing.targets import RealTargets
 from ..utils.typing import Array
 from .estimator import PARAMETERS, HostEstimator, routed
 from .links import XGBOOST
 from .objectives import attach
-from .score_conversion import ArrayObjective, first_newton_scores, has_score_for_each_class, host_link
+from .score_conversion import ArrayObjective, has_score_for_each_class, host_link
 from .xgboost_host import (
     HOST,
     base_score_of,
@@ -79,7 +80,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     callbacks: Any
     get_booster: Any
 
-    __metadata_request__fit = routed(xgboost.XGBModel.fit, "qid", "group", "eval_qid", "eval_group")
+    __metadata_request__fit = routed(xgboost.XGBModel.fit, "qid", "eval_qid")
     __metadata_request__predict = routed(xgboost.XGBModel.predict)
     __metadata_request__score = {"base_margin": None}
 
@@ -91,27 +92,26 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
             objective, owner = self._host_objective(), type(self).__name__
             start = raw_of_base_score(owner, self.base_score, objective, len(baseline))
             baseline = start / self._conversion.slope
-        elif self._class_factors is not None:
-            factors = self._class_factors[rows.y[:, 0].astype(np.intp)]
-            baseline = first_newton_scores(self.loss_, Observations(rows.y, rows.weight * factors))
         self.uses_base_margin_ = options.get("base_margin") is not None
         return np.zeros_like(baseline) if self.uses_base_margin_ else baseline
 
     def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
+        if (classes := self._targets.classes) is not None:
+            self.n_classes_ = len(classes)
+            if classes.tolist() != [*range(len(classes))]:
+                raise ValueError(
+                    f"{type(self).__name__}: y must hold class indices 0 .. K-1, got labels {classes.tolist()}"
+                )
         params = self._host_params()
         self._check_metric_of_objective(rows.y, params["objective"])
         self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
         given = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
-        self.objective = ArrayObjective(self.loss_, self._conversion, self._class_factors)
+        self.objective = ArrayObjective(self.loss_, self._conversion, self._positive_weight)
         self.eval_metric = self._metrics(self.eval_metric)
         self.callbacks = [SetParams(params), *(self.callbacks or ())]
         try:
-            if self.task == "regression" or self.loss_.multilabel or self._n_columns == 1:
-                self._host_class().fit(self, X, y, **options)
-            else:
-                # XGBoost's classifier takes all columns of y for labels.
-                self.n_classes_ = self._n_responses()
-                xgboost.XGBModel.fit(self, X, y, **options)
+            # XGBoost's classifier takes all columns of y for labels.
+            xgboost.XGBModel.fit(self, X, y, **options)
         finally:
             # Restore the user's parameters for clones and later fits.
             vars(self).update(given)
@@ -147,6 +147,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         self.loss_ = loss_from_text(text, self.loss)
         self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
         self.uses_base_margin_, self._n_columns = margin is not None, None
+        self._targets = RealTargets(type(self).__name__, self.loss_.infinite)
         start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / self._conversion.slope
         self._start = base_score_of(start, self._host_objective())
@@ -259,7 +260,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     """
 
     task = "classification"
-    default_objectives = (None, "binary:logistic", "multi:softprob")
+    default_objective = "binary:logistic"
     __metadata_request__predict_proba = routed(xgboost.XGBClassifier.predict_proba)
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
@@ -296,7 +297,7 @@ class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     """
 
     task = "regression"
-    default_objectives = (None, "reg:squarederror")
+    default_objective = "reg:squarederror"
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
         self.loss = loss

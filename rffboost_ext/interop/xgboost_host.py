@@ -44,15 +44,12 @@ class XGBoostHost(Host):
     estimator, booster = XGBModel, Booster
     score_argument, score_type, continued = "output_margin", np.float32, "xgb_model"
     # max_delta_step is missing because trees read it too.
-    objective_params = {
-        "quantile_alpha": ("quantile",),
-        "huber_slope": ("delta",),
-        "tweedie_variance_power": ("power",),
-        **dict.fromkeys(("expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"), ()),
-        **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_bias_norm"), ()),
-        **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization"), ()),
-        **dict.fromkeys(("lambdarank_unbiased", "ndcg_exp_gain"), ()),
-    }
+    replaced_params = (
+        *("objective", "quantile_alpha", "huber_slope", "tweedie_variance_power", "expectile_alpha"),
+        *("aft_loss_distribution", "aft_loss_distribution_scale", "lambdarank_pair_method", "ndcg_exp_gain"),
+        *("lambdarank_num_pair_per_sample", "lambdarank_bias_norm", "lambdarank_normalization"),
+        *("lambdarank_score_normalization", "lambdarank_unbiased"),
+    )
     ranking_metrics = ("auc", "aucpr")
     features_advice = (
         "XGBoost does not return the features of a QuantileDMatrix, and categorical columns are no numbers: pass "

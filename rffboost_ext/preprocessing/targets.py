@@ -121,7 +121,7 @@ class TargetEncoder(ABC):
     classes : ndarray or None
         Class labels; None in regression.
     n_classes : int or None
-        Number of classes; None in regression, and if a row may have any number of labels.
+        Number of classes, at least 2; None in regression, and if a row may have any number of labels.
     """
 
     classes: Array | None = None
@@ -174,13 +174,7 @@ class LabelEncoder(TargetEncoder):
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         self.classes, codes = encode_labels(column_or_1d(y, warn=True))
-        self.n_classes = len(self.classes)
-        if self.n_classes < 2:
-            raise ValueError(
-                f"{self.owner}: y must have at least 2 classes, got one class: {self.classes.tolist()[0]!r}. "
-                f"Splits with stratify=y keep rare classes; rows of weight 0 do not count. scikit-learn's "
-                f"DummyClassifier predicts a constant class, and its IsolationForest finds rows unlike the others"
-            )
+        self.n_classes = max(2, len(self.classes))
         if self.class_weight is not None:
             self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
         targets = codes.astype(np.float64)[:, None]

@@ -53,7 +53,7 @@ def test_costs_are_weights_in_the_hosts(host):
     several = host.classifier(loss=CostSoftmax(), **params).fit(X, np.column_stack([CLASSES, COST]))
     assert several.classes_.tolist() == [0, 1, 2]
     assert several.predict_proba(X).shape == (len(X), 3)
-    with pytest.raises(ValueError, match="y must hold class indices"):
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
         model.fit(X, y[:, ::-1])
 
 

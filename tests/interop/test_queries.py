@@ -118,12 +118,6 @@ def fitted(host, **queries):
     return model.fit(X[A], RELEVANCE[A], eval_set=[(X[B], RELEVANCE[B])], **own, **queries)
 
 
-QUERIES = {
-    "qid": {"qid": [f"q{query}" for query in QUERY[A]], "eval_qid": [QUERY[B]]},
-    "group": {"group": SIZES[:16], "eval_group": [SIZES[16:]]},
-}
-
-
 @pytest.mark.parametrize("host", ["xgboost", "lightgbm"])
 def test_estimators_take_queries_as_the_hosts_rankers(host):
     wanted = fitted(host)
@@ -131,22 +125,19 @@ def test_estimators_take_queries_as_the_hosts_rankers(host):
     ((name, values),) = next(iter(curve.values())).items()
     assert name == "ndcg@5"
     assert values[-1] == pytest.approx(ndcg_score(RELEVANCE[B], wanted.predict(X[B]), QUERY[B], k=5), abs=1e-6)
-    for queries in QUERIES.values():
-        model = fitted(host, **queries)
-        np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
-        assert (model.evals_result() if host == "xgboost" else model.evals_result_) == curve
+    model = fitted(host, qid=[f"q{query}" for query in QUERY[A]], eval_qid=[QUERY[B]])
+    np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+    assert (model.evals_result() if host == "xgboost" else model.evals_result_) == curve
     assert model.score(X[B], RELEVANCE[B], qid=QUERY[B]) == model.score(X[B], Y[B])
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"qid": QUERY[A], "eval_qid": None}, "eval_qid must have an entry for each evaluation set, got 0"),
-        ({"qid": QUERY[A], "eval_qid": [QUERY[B]] * 2}, "eval_qid must have .* each of 1 evaluation sets, got 2"),
-        ({"qid": QUERY[A], "group": SIZES[:16]}, "queries must be either qid or group.* got qid and group"),
-        ({"qid": QUERY[A], "eval_group": [SIZES[16:]]}, "queries must be either .* got qid and eval_group"),
-        ({"group": SIZES}, "group must hold sizes of queries that add up to 160 rows, got 240"),
-        ({"group": SIZES[:16] + 0.5}, "group must be an integer >= 1, got 10.5"),
+        ({"qid": QUERY[A]}, r"eval_qid must be for the sets \['validation_0'\], got it for \[\]"),
+        ({"qid": QUERY[A], "eval_qid": [QUERY[B]] * 2}, "eval_qid must be a list with an entry for each .* got 2"),
+        ({"eval_qid": [QUERY[B]]}, "eval_qid must be None, as the fit has none"),
+        ({"qid": QUERY[B], "eval_qid": [QUERY[B]]}, "qid must have .* 160 rows"),
         ({"qid": QUERY[A], "sample_weight": np.ones(16)}, "sample_weight must have an entry for each of 160 rows"),
     ],
 )
