@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
-from rffboost_ext.experiments.datasets import SHIPPED, find_file, numeric_features, read_features_target
+from rffboost_ext.experiments.datasets import SHIPPED, find_file, numeric_features, read_features_target, shipped
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]
@@ -92,8 +92,8 @@ def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> A
     """Features, text one-hot encoded, and target of a CSV file, or of what scikit-learn ships under that name."""
     path = find_file(stem, data_dir)
     if path is None:
-        shipped = SHIPPED[stem](stem)
-        return shipped.X, shipped.y
+        found = shipped(stem)
+        return found.X, found.y
     frame, target = read_features_target(stem, path, TARGET)
     return numeric_features(stem, frame.drop(columns=list(drop))), target.to_numpy()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,23 +42,16 @@ class NamedDataset:
     train_rows: int | None = None
 
 
-def wine(name: str) -> NamedDataset:
-    """UCI Wine, 178 x 13: the first cultivar against the others, as in the papers."""
-    from sklearn.datasets import load_wine
+SHIPPED = {"breast_cancer": "load_breast_cancer", "wdbc": "load_breast_cancer", "wine": "load_wine"}
+"""The functions of scikit-learn that load the sets it ships."""
 
-    X, y = load_wine(return_X_y=True)
+
+def shipped(name: str) -> NamedDataset:
+    """A set that scikit-learn ships, with the papers' positive class: malignant tumours, or the first cultivar."""
+    from sklearn import datasets
+
+    X, y = getattr(datasets, SHIPPED[name])(return_X_y=True)
     return NamedDataset(name, X, (y == 0).astype(np.int64))
-
-
-def wdbc(name: str) -> NamedDataset:
-    """UCI Breast Cancer Wisconsin (Diagnostic), 569 x 30: malignant against benign, as in the papers."""
-    from sklearn.datasets import load_breast_cancer
-
-    X, y = load_breast_cancer(return_X_y=True)
-    return NamedDataset(name, X, (y == 0).astype(np.int64))
-
-
-SHIPPED: dict[str, Callable[[str], NamedDataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
 
 
 def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> NamedDataset:
@@ -95,7 +88,7 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     if path is not None:
         return from_csv(stem(path), path, target)
     if name in SHIPPED:
-        return SHIPPED[name](name)
+        return shipped(name)
     choices = choices_text(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
     raise ValueError(f"unknown data set {choices}, or the path of a CSV file")
 

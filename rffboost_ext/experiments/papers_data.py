@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..utils.typing import Array
-from .datasets import SHIPPED, SUFFIXES, NamedDataset, find_file, from_csv, numeric_features
+from .datasets import SUFFIXES, NamedDataset, find_file, from_csv, numeric_features, shipped
 
 SVMLIGHT = ".svm.gz"
 FORMATS = (*SUFFIXES, SVMLIGHT)
@@ -117,7 +117,7 @@ def read_published(name: str, data_dir: Path | None, path: Path | None, changed:
     if path is not None:
         found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path, split="split")
     elif source.shipped is not None:
-        found = SHIPPED[source.shipped](name)
+        found = shipped(source.shipped)
     else:
         found = from_openml(name, source, data_dir)
     return NamedDataset(name, found.X / source.unit, found.y, found.train_rows)

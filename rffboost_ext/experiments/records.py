@@ -53,6 +53,7 @@ class Record:
         return {name: getattr(self, name) for name in FIELDS} | self.values
 
 
+@dataclass(frozen=True)
 class Records:
     """A CSV file of records; each call appends in one write, so that a run may end at any moment.
 
@@ -66,9 +67,8 @@ class Records:
         The names of the measures, each a column.
     """
 
-    def __init__(self, path: Path, measures: Sequence[str]) -> None:
-        self.path = path
-        self.measures = tuple(measures)
+    path: Path
+    measures: Sequence[str]
 
     def read(self) -> dict[Key, Record]:
         """All records, by key.

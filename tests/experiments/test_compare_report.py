@@ -10,9 +10,8 @@ import pytest
 from matplotlib.image import imread
 
 from rffboost_ext.experiments.compare import SYSTEMS, Protocol, Record, mean_accuracy
-from rffboost_ext.experiments.compare.plots import draw, mean_curves
 from rffboost_ext.experiments.compare.protocol import MEASURES
-from rffboost_ext.experiments.compare.report import caption, comparison_report
+from rffboost_ext.experiments.compare.report import caption, comparison_report, draw, mean_curves
 from rffboost_ext.experiments.records import as_csv, as_frame
 
 # Accuracy by data set and system, a figure per split.

@@ -123,18 +123,14 @@ class RBFLandmarks(LandmarkMap):
 
     def _learn(self, data: TrainingData) -> None:
         self._place(data)
-        design = data.design
-        ones = np.ones(design.n_features)
-        center, scale = design.feature_map.center, design.feature_map.scale
-        self._unit = ones if scale is None else scale
         # Distances from squares are inaccurate far from the origin.
-        self._center = 0.0 * ones if center is None else center
-        self._gamma = bandwidth(self.gamma, len(ones))
+        self._standardized = data.design.feature_map
+        self._gamma = bandwidth(self.gamma, data.design.n_features)
 
     def _features(self, X: Array) -> Array:
         from sklearn.metrics.pairwise import rbf_kernel
 
-        near, far = ((points - self._center) / self._unit for points in (X, self.landmarks_))
+        near, far = map(self._standardized, (X, self.landmarks_))
         return np.asarray(rbf_kernel(near, far, gamma=self._gamma))
 
 

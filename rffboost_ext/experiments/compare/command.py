@@ -13,9 +13,8 @@ from ..datasets import comma_separated, load, resolve_path
 from ..outputs import check_outputs
 from ..records import as_csv
 from ..study import progress_bar
-from .plots import check_format, draw
 from .protocol import MEASURES, Protocol, comparison, measured
-from .report import comparison_report
+from .report import check_format, comparison_report, draw
 from .systems import SYSTEMS
 
 DEFAULT_DATA = ["wine", "wdbc"]

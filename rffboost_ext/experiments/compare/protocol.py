@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -147,7 +148,6 @@ def compare(
     *,
     jobs: int = 1,
     curves: bool = False,
-    progress: Callable[[Record], object] | None = None,
 ) -> list[Record]:
     """Run systems on data sets under identical loops.
 
@@ -163,8 +163,6 @@ def compare(
         Processes; -1 for one per core. Accuracies do not depend on it.
     curves : bool, default=False
         Whether to measure the accuracy after every round.
-    progress : callable, optional
-        Called with each record as it arrives.
 
     Returns
     -------
@@ -179,13 +177,7 @@ def compare(
         If a system is unknown, a name is given twice or a parameter is out of range, before any work is done; or
         if a fit fails, for example because a data set is too small or a package is not installed.
     """
-    study = comparison(datasets, systems, protocol or Protocol(), curves, jobs)
-
-    def report(task: Task, result: list[Record] | Failure) -> None:
-        if progress is not None and not isinstance(result, Failure):
-            progress(result[0])
-
-    return measured(study, jobs, finished=report)
+    return measured(comparison(datasets, systems, protocol or Protocol(), curves, jobs), jobs)
 
 
 def comparison(
@@ -209,7 +201,7 @@ def comparison(
         if package := SYSTEMS[name].package:
             require_packages(f"system {name!r}", package)
     return Study(
-        data={dataset.name: partial(itself, dataset) for dataset in datasets},
+        data={dataset.name: partial(copy, dataset) for dataset in datasets},
         systems={name: SYSTEMS[name] for name in systems},
         splits=protocol.parts,
         measures=partial(protocol.measure, curves),
@@ -217,11 +209,6 @@ def comparison(
         n_splits=protocol.splits,
         points=(float(protocol.rounds),),
     )
-
-
-def itself(dataset: NamedDataset) -> NamedDataset:
-    """The data set."""
-    return dataset
 
 
 def measured(
