@@ -22,13 +22,14 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from rffboost_ext.experiments.compare import System
+from rffboost_ext.experiments.compare.protocol import timed_fit
 from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
-from .data import FURTHER, SMALL, SOURCES, Parts, TaskData, load_source, missing_source
+from .data import FURTHER, SMALL, SOURCES, Parts, load_source, missing_source, task_split
 from .systems import DEFAULTS, SCORING, applies, configuration, warm_up
 
-FOLDS, TEST_SIZE = 5, 0.3
+TEST_SIZE = 0.3
 PEERS = ("xgboost", "lightgbm", "histgb", "catboost")
 MEASURES = {"score": "higher", "fit_seconds": "time", "search_seconds": "", "predict_seconds": "", "chosen": ""}
 
@@ -64,36 +65,18 @@ TABLES = {
 }
 
 
-def split(data: TaskData, index: int) -> tuple[str, Parts]:
-    """The task, and the parts of split `index`, from 1."""
-    return data.task, data.split(TEST_SIZE, index)
-
-
 def measure(tune: bool, system: System, parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
     """Score and times of a system."""
     kind, (X, y, X_test, y_test) = parts
     warm_up(system.build, kind)
-    model, seconds, search_seconds, chosen = fit(system, kind, X, y, tune)
+    grid = system.grid(X) if tune else []
+    model, seconds, search_seconds, chosen = timed_fit(system.build(kind), X, y, grid, SCORING[kind])
     start = perf_counter()
     predicted = np.ravel(model.predict(X_test))
     predict_seconds = perf_counter() - start
     score = (r2_score if kind == "regression" else accuracy_score)(y_test, predicted)
     values = 100.0 * float(score), seconds, search_seconds, predict_seconds, chosen
     return [dict(zip(MEASURES, values, strict=True))]
-
-
-def fit(system: System, kind: str, X: Any, y: Any, tune: bool) -> tuple[Any, float, float, dict[str, Any]]:
-    """The model, the seconds of its fit and of the search before it, and what that chose."""
-    from sklearn.model_selection import GridSearchCV
-
-    model = system.build(kind)
-    start = perf_counter()
-    if not tune:
-        model.fit(X, y)
-        return model, perf_counter() - start, 0.0, {}
-    search = GridSearchCV(model, system.grid(X), scoring=SCORING[kind], cv=FOLDS, error_score="raise").fit(X, y)
-    seconds = float(search.refit_time_)
-    return search.best_estimator_, seconds, perf_counter() - start - seconds, search.best_params_
 
 
 def benchmark(table: Table) -> Benchmark:
@@ -104,7 +87,7 @@ def benchmark(table: Table) -> Benchmark:
         {name: DEFAULTS[name] for name in table.systems},
         table.splits,
         load_source,
-        split,
+        partial(task_split, TEST_SIZE, 1),
         partial(measure, table.tune),
         MEASURES,
         config=cache(lambda system, dataset: configuration(DEFAULTS[system], SOURCES[dataset].task, table.tune)),

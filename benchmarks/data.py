@@ -41,6 +41,11 @@ class TaskData:
         return X[train], self.y[train], X[test], self.y[test]
 
 
+def task_split(test_size: float, first: int, data: TaskData, index: int) -> tuple[str, Parts]:
+    """The task, and the parts of split `index`, from 1; the first has the random state `first`."""
+    return data.task, data.split(test_size, first + index - 1)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a data set comes from.

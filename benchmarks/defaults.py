@@ -24,7 +24,7 @@ from rffboost_ext.experiments.study import Task
 from rffboost_ext.learners import Tree
 
 from .command import Benchmark
-from .data import Parts, TaskData, load_source, missing_source
+from .data import Parts, load_source, missing_source, task_split
 from .systems import rffboost, warm_up
 
 FIRST_SPLIT = 1001
@@ -101,11 +101,6 @@ def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any]
         return fit(*data)
 
 
-def split(data: TaskData, index: int) -> tuple[str, Parts]:
-    """The task, and the parts of split `index`, from 1."""
-    return data.task, data.split(0.3, FIRST_SPLIT + index - 1)
-
-
 def measure(parameters: Mapping[str, Any], parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
     """Score, processor time of the fit and rounds of a variant."""
     kind, (X, y, X_test, y_test) = parts
@@ -124,7 +119,7 @@ BENCHMARK = Benchmark(
     VARIANTS,
     3,
     load_source,
-    split,
+    partial(task_split, 0.3, FIRST_SPLIT),
     measure,
     MEASURES,
     config=lambda system, dataset: "",

@@ -24,7 +24,7 @@ from rffboost_ext.experiments.report import markdown
 from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
-from .data import SMALL, Array, Parts, TaskData, load_source, missing_source
+from .data import SMALL, Array, Parts, load_source, missing_source, task_split
 from .systems import catboost, lightgbm, rffboost, xgboost
 from .timing import in_turns
 
@@ -68,14 +68,9 @@ def size(model: Any) -> int:
         return path.stat().st_size
 
 
-def split(data: TaskData, index: int) -> Parts:
-    """The parts of split `index`, from 1."""
-    return data.split(0.3, index)
-
-
-def measure(fit: Callable[[Array, Array], Any], parts: Parts, task: Task) -> list[dict[str, Any]]:
+def measure(fit: Callable[[Array, Array], Any], parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
     """Accuracy, size, and the seconds of a prediction of all rows and of one."""
-    X, y, new, labels = parts
+    _, (X, y, new, labels) = parts
     model = fit(X, y)
     accuracy = 100.0 * float(np.mean(np.ravel(model.predict(new)) == labels))
     rows = np.ascontiguousarray(new[np.resize(np.arange(len(new)), ROWS)], dtype=np.float32)
@@ -96,7 +91,16 @@ def show(frame: Any) -> str:
 
 
 BENCHMARK = Benchmark(
-    __doc__, SMALL, SYSTEMS, 3, load_source, split, measure, MEASURES, show=show, missing=missing_source
+    __doc__,
+    SMALL,
+    SYSTEMS,
+    3,
+    load_source,
+    partial(task_split, 0.3, 1),
+    measure,
+    MEASURES,
+    show=show,
+    missing=missing_source,
 )
 
 if __name__ == "__main__":

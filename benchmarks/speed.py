@@ -23,7 +23,6 @@ from xgboost import XGBClassifier
 from rffboost_ext import presets
 
 from .command import options
-from .passes import passes, two_threads, wave_data
 from .systems import DEFAULTS, rffboost
 from .timing import TimingRow, in_turns, say, show
 
@@ -35,9 +34,6 @@ FEATURES = 20
 class Sizes:
     """How large the workloads are."""
 
-    passes: tuple[tuple[int, int], ...] = ((1_000_000, 20), (400_000, 100))
-    parallel: tuple[int, ...] = (200_000, 800_000)
-    halvings: int = 400
     published: tuple[int, ...] = (50_000, 1_000_000)
     large: int = 1_000_000
     grown: int = 8_000_000
@@ -48,7 +44,6 @@ class Sizes:
 
 
 QUICK = Sizes(
-    passes=((500_000, 20), (100_000, 100)),
     published=(10_000,),
     large=20_000,
     grown=160_000,
@@ -60,6 +55,17 @@ QUICK = Sizes(
 def data(n: int) -> tuple[Array, Array]:
     """Rows of ``make_classification`` with 20 features and random state 1."""
     return make_classification(n, FEATURES, random_state=1)
+
+
+def wave_data(n: int, d: int) -> tuple[Array, Array]:
+    """Rows of d normal features in float32, and two classes that a wave and a slope separate, with noise.
+
+    Rows do not depend on how many follow, so that data of any size are of one kind.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    noise = np.random.default_rng(1).standard_normal(n, dtype=np.float32)
+    return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] + noise > 0.0).astype(int)
 
 
 def shape(n: int) -> str:
@@ -174,8 +180,6 @@ MEASURES: dict[str, Callable[[Sizes], Any]] = {
     "default_prediction": default_prediction,
     "published": published,
     "one_row": one_row,
-    "passes": lambda sizes: passes(sizes.passes, sizes.turns),
-    "two_threads": lambda sizes: two_threads(sizes.parallel, sizes.halvings, sizes.turns),
 }
 
 

@@ -60,7 +60,7 @@ def show(rows: Iterable[TimingRow], path: Path | None = None) -> list[TimingRow]
 
 
 def in_turns(
-    *systems: Run, turns: int = 5, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter
+    *systems: Run, turns: int = 5, calls: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> list[list[float]]:
     """Time systems in turns, so that other load of the machine affects all of them.
 
@@ -70,8 +70,6 @@ def in_turns(
         Called without arguments; each is called once before the first turn.
     turns, calls : int
         Turns, and calls of each system in each turn.
-    warm : int, default=0
-        Calls before those of each turn that are not timed.
     clock : callable, default=time.perf_counter
         What is read before and after.
 
@@ -82,14 +80,12 @@ def in_turns(
     """
     for run in systems:
         run()
-    rounds = [[seconds(run, calls, warm, clock) for run in systems] for _ in range(turns)]
+    rounds = [[seconds(run, calls, clock) for run in systems] for _ in range(turns)]
     return [list(times) for times in zip(*rounds, strict=True)]
 
 
-def seconds(run: Run, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Mean time of a call, after `warm` calls that are not timed."""
-    for _ in range(warm):
-        run()
+def seconds(run: Run, calls: int = 1, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Mean time of a call."""
     start = clock()
     for _ in range(calls):
         run()

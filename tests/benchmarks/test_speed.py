@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 
-import numpy as np
 import pytest
 
-from benchmarks import figures, passes, speed
+from benchmarks import figures, speed
 from benchmarks.timing import TimingRow, format_duration, in_turns
 
 TINY = speed.Sizes(
-    passes=((64, 20), (64, 100)),
-    parallel=(64, 96),
-    halvings=4,
     published=(110,),
     large=300,
     grown=600,
@@ -32,8 +27,6 @@ ROWS = {
     "default_prediction": ["LightGBM", "XGBoost", "CatBoost"],
     "published": ["LightGBM", "XGBoost"],
     "one_row": ["XGBoost, 100 trees of depth 6"],
-    "passes": ["sum of the same bytes"] * 2,
-    "two_threads": ["one process", "one thread", "one thread"] * (len(os.sched_getaffinity(0)) > 1),
 }
 
 
@@ -51,13 +44,6 @@ def test_every_row_is_produced(name, tmp_path, monkeypatch):
 
 def test_every_measure_has_rows():
     assert set(ROWS) == set(speed.MEASURES)
-
-
-def test_two_processes_share_the_work_of_one():
-    done = np.zeros(3)
-    passes.halvings_of(done, 1, 3)
-    assert done[0] == 0.0
-    assert done[1] == done[2] > 0.0
 
 
 def test_systems_take_turns_after_a_warm_up():

@@ -19,7 +19,7 @@ from ..datasets import NamedDataset, check_choices
 from ..outputs import require_packages
 from ..records import Record
 from ..study import Failure, Finished, Started, Study, Task
-from .systems import SYSTEMS, System
+from .systems import SYSTEMS, Grid, System
 
 SYSTEM_SEED = 1
 THREADS = 1
@@ -91,7 +91,7 @@ class Protocol:
         """The shrinkage of `system`."""
         return system.learning_rate if self.learning_rate is None else self.learning_rate
 
-    def grid(self, system: System, n_features: int) -> list[dict[str, list[Any]]]:
+    def grid(self, system: System, n_features: int) -> Grid:
         """The system's grid, without the shrinkage if that is set for all systems."""
         fixed = () if self.learning_rate is None else ("learning_rate",)
         return [{k: v for k, v in part.items() if k not in fixed} for part in system.grid(n_features)]
@@ -102,18 +102,11 @@ class Protocol:
 
     def fit(self, system: System, X: Array, y: Array) -> tuple[Any, float]:
         """The fitted classifier of a system, and the time of the fit in seconds, without a search."""
-        from sklearn.model_selection import GridSearchCV
-
         # Imports and compilation are not timed.
         self.build(system, 1).fit(X, y).predict(X[:1])
-        model = self.build(system, self.rounds)
-        grid = self.grid(system, X.shape[1])
-        if self.tune and any(grid):
-            search = GridSearchCV(model, grid, scoring="accuracy", cv=FOLDS, error_score="raise").fit(X, y)
-            return search.best_estimator_, float(search.refit_time_)
-        start = perf_counter()
-        model.fit(X, y)
-        return model, perf_counter() - start
+        grid = self.grid(system, X.shape[1]) if self.tune else []
+        model, seconds, *_ = timed_fit(self.build(system, self.rounds), X, y, grid, "accuracy")
+        return model, seconds
 
     def measure(self, curves: bool, system: System, parts: Parts, task: Task) -> list[dict[str, Any]]:
         """Accuracy, log loss and times of a system, and with `curves` its accuracy after each round."""
@@ -139,6 +132,21 @@ class Protocol:
         stages = islice(system.staged(model, X), self.rounds)
         curve = [float(np.mean(labels == y)) for labels in stages]
         return np.array(curve + curve[-1:] * (self.rounds - len(curve)))
+
+
+def timed_fit(
+    model: Any, X: Array, y: Array, grid: Grid, scoring: str
+) -> tuple[Any, float, float, dict[str, Any]]:
+    """The fitted model, the seconds of its fit and of the search before it, if there is a grid, and the choice."""
+    from sklearn.model_selection import GridSearchCV
+
+    start = perf_counter()
+    if not any(grid):
+        model.fit(X, y)
+        return model, perf_counter() - start, 0.0, {}
+    search = GridSearchCV(model, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(X, y)
+    seconds = float(search.refit_time_)
+    return search.best_estimator_, seconds, perf_counter() - start - seconds, search.best_params_
 
 
 def compare(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,16 +13,8 @@ from .grid_search import Arrays, DataSplit
 PUBLISHED_SEED = 42
 
 
-class Splitter(ABC):
-    """A kind of random split."""
-
-    @abstractmethod
-    def parts(self, data: NamedDataset, index: int) -> DataSplit:
-        """The parts of split `index`, from 1."""
-
-
 @dataclass(frozen=True)
-class CrossValidated(Splitter):
+class CrossValidated:
     """Gautheron et al.: stratified, with k-fold cross-validation in the training part.
 
     Split and folds are those of the published experiments with seed `index`, if the rows are in the same order.
@@ -34,6 +25,7 @@ class CrossValidated(Splitter):
     folds: int = 5
 
     def parts(self, data: NamedDataset, index: int) -> DataSplit:
+        """The parts of split `index`, from 1."""
         return self.of(data.X, data.y, np.random.RandomState(index))
 
     def of(self, X: Array, y: Array, rng: np.random.RandomState) -> DataSplit:
@@ -55,7 +47,7 @@ class CrossValidated(Splitter):
 
 
 @dataclass(frozen=True)
-class Validated(Splitter):
+class Validated:
     """Letarte et al.: 20 % of the training part are for validation and not fitted on; features are not
     standardised.
 
@@ -66,6 +58,7 @@ class Validated(Splitter):
     validation_size: float = 0.2
 
     def parts(self, data: NamedDataset, index: int) -> DataSplit:
+        """The parts of split `index`, from 1."""
         from sklearn.model_selection import train_test_split
 
         rng = np.random.RandomState(PUBLISHED_SEED + index - 1)

@@ -21,7 +21,7 @@ from .figures import curve_figure, draw_comparison
 from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
 from .markdown import averaging_line, comparison_table, curve_table
 from .papers import PAPERS
-from .splits import Splitter
+from .splits import CrossValidated, Validated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,7 +154,7 @@ class TunedTarget(Target):
 
     paper: ClassVar[str]
     """A key of :data:`~rffboost_ext.experiments.reproduce.papers.PAPERS`."""
-    splitter: ClassVar[Splitter]
+    splitter: ClassVar[CrossValidated | Validated]
     error: ClassVar[bool] = False
     """Whether scores are test errors, not accuracies."""
 
