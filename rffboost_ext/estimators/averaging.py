@@ -19,13 +19,12 @@ from ..preprocessing.category_encoding import (
 )
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
-from ..utils.estimator_names import one_of
 from .base import BaseRFFBoost
 from .planning import compose
 from .quantile import RFFBoostQuantileRegressor
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
-KINDS = f"models must be fitted {one_of('RFFBoostQuantileRegressor')}, all of one kind"
+KINDS = "models must be fitted estimators of one kind, ConformalRegressor excluded"
 
 
 def average(models: Iterable[E]) -> E:

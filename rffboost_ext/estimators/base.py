@@ -117,9 +117,9 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     ) -> E:
         """Compose the parts, encode the rows, plan the fit, run the plan, and store the result."""
         owner = type(self).__name__
+        parts = compose(self)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-        parts = compose(self)
         init = self._read_init_model(init_model)
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
         targets, y = self._read_target(y)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import Term
 from ..terms import ClipAndLog, Cosines, FeatureMap
 from ..terms.ensemble import Ensemble
-from ..utils.estimator_names import one_of
 from ..utils.matching_pursuit import matching_pursuit
 from ..utils.parallel import SINGLE_BLAS, use_threads
 from ..utils.param_validation import SEED, Integer, Real, require
@@ -80,7 +79,7 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     True
     """
     if not isinstance(model, BaseRFFBoost | RFFBoostQuantileRegressor):
-        raise TypeError(f"compress: model must be a fitted {one_of('RFFBoostQuantileRegressor')}, got {model!r}")
+        raise TypeError(f"compress: model must be a fitted estimator but ConformalRegressor, got {model!r}")
     given = {"n_cosines": n_cosines, "tol": tol, "random_state": random_state}
     for name, check in PARAMETERS.items():
         require("compress", name, given[name], check)

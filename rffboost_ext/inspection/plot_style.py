@@ -8,7 +8,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..utils.estimator_names import one_of
 from ..utils.param_validation import Integer, require
 
 # Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
@@ -84,7 +83,7 @@ def check_booster(owner: str, estimator: Any) -> None:
     check_is_fitted(estimator)
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
-            f"{owner}: estimator must be a fitted {one_of()}, got a {type(estimator).__name__}"
+            f"{owner}: estimator must be a booster such as RFFBoostRegressor, got a {type(estimator).__name__}"
             f"{component_hint(estimator)}"
         )
 

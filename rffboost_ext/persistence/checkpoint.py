@@ -121,16 +121,13 @@ class CheckpointRecorder(FitRecorder):
         self.models: list[dict[str, Any]] = []
         self._begun, self._tried, self._finished = 0, False, False
         self._seeds: tuple[int, int] | None = None
-        self._find()
-
-    def _find(self) -> None:
-        """Load the contents of the file, if it is there and belongs to this fit."""
         if resolve_target(self.path).exists():
             self._read()
         for file in temporary_files(self.path):
             file.unlink(missing_ok=True)
 
     def _read(self) -> None:
+        """Load the contents of the file, if they belong to this fit."""
         found = read_value(self.path, KIND)
         names = self.fit.keys() | found["fit"]
         differing = sorted(name for name in names if self.fit.get(name) != found["fit"].get(name))

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import struct
 from collections.abc import Iterator, Sequence
@@ -72,14 +71,9 @@ def naming_file(path: str) -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
-        raise ValueError(f"{path!r} {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    """The message of an error about a file, without its name."""
-    if type(error) is ValueError and str(error).startswith(VERBS):
-        return str(error)
-    return f"has invalid contents: {type(error).__name__}: {error}"
+        told = str(error)
+        reason = told if told.startswith(VERBS) else f"has invalid contents: {type(error).__name__}: {told}"
+        raise ValueError(f"{path!r} {reason}") from error
 
 
 def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
@@ -106,7 +100,17 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     header = json.loads(text)
     if header["kind"] != kind:
         raise ValueError(f"holds a {header['kind']}, not a {kind}")
-    return header["contents"], read_arrays(header["arrays"], raw)
+    arrays, end = [], 0
+    for dtype, shape, order in header["arrays"]:
+        if not DTYPE.fullmatch(dtype):
+            raise ValueError(f"has an array of the invalid type {dtype!r}")
+        # NumPy checks the shape, the order and the number of bytes.
+        array: Array = np.ndarray(tuple(shape), np.dtype(dtype), raw, end, order=order)
+        arrays.append(array.copy(order))
+        end += array.nbytes
+    if end != len(raw):
+        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {end}")
+    return header["contents"], arrays
 
 
 def read_intact(file: BinaryIO) -> bytes:
@@ -129,30 +133,3 @@ def split_sections(data: bytes) -> tuple[bytes, memoryview]:
     if end > len(data) - DIGEST:
         raise ValueError("has a header longer than itself")
     return data[PREFIX.size : end], memoryview(data)[end:-DIGEST]
-
-
-def read_arrays(table: Sequence[Any], raw: memoryview) -> list[Array]:
-    """The arrays of a table, each a copy."""
-    arrays, start = [], 0
-    for dtype, shape, order in table:
-        array, start = _read(str(dtype), shape, order, raw, start)
-        arrays.append(array)
-    if start != len(raw):
-        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {start}")
-    return arrays
-
-
-def _read(dtype: str, shape: Sequence[int], order: str, raw: memoryview, start: int) -> tuple[Array, int]:
-    """The array that starts at a byte, and its end."""
-    if not DTYPE.fullmatch(dtype) or order not in ("C", "F") or not _is_shape(shape):
-        raise ValueError(f"has an invalid array: {dtype!r}, {shape!r}, {order!r}")
-    size, count = np.dtype(dtype).itemsize, math.prod(shape)
-    end = start + size * count
-    if end > len(raw) or count > max(size, 1) * len(raw):
-        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires more")
-    values: Array = np.ndarray(tuple(shape), np.dtype(dtype), raw[start:end], order=order)  # type: ignore[arg-type]
-    return values.copy(order), end  # type: ignore[arg-type]
-
-
-def _is_shape(shape: object) -> bool:
-    return isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)

@@ -44,7 +44,7 @@ from ..utils.typing import Array
 C = TypeVar("C", bound=type)
 
 # Dtypes whose raw bytes are safe to read: numbers, fixed-width text and dates.
-DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
+DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US][1-9]\d{0,8}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS
 REGISTRIES: dict[str, Registry[Any]] = {table.kind: table for table in TABLES}

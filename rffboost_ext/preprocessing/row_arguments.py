@@ -168,12 +168,7 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     if isinstance(given, str):
         share = np.bincount(codes, weight, len(classes))
         return share.sum() / (len(classes) * share)
-    if classes.dtype.kind in "mM":
-        # Equal times of different types or units have different hashes.
-        labels = list(classes)
-        given = {next((one for one in labels if one == label), label): given[label] for label in given}
-    else:
-        labels = classes.tolist()
+    labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
     without_entry = [label for label in labels if label not in given]
     # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to a class without an

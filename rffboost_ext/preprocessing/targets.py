@@ -22,26 +22,16 @@ MAX_MAGNITUDE = 1e150
 
 def encode_labels(y: Array) -> tuple[Array, Array]:
     """The sorted classes, (K,), and the class index of each label, (n,)."""
-    if y.dtype == object:
-        require_text(y.ravel().tolist())
-    if y.dtype.kind not in "iu" or y.ndim != 1:
+    kinds = {"str" if isinstance(label, str) else type(label).__name__ for label in y} if y.dtype == object else ()
+    if set(kinds) - {"str"}:
+        raise TypeError(
+            f"y must hold labels of one type: text, truth values, or numbers of a type of NumPy, got "
+            f"{' and '.join(sorted(kinds))}"
+        )
+    if y.dtype.kind not in "iu":
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
-
-
-def require_text(labels: list[Any]) -> None:
-    """Raise a TypeError unless labels that are Python objects, not numbers or truth values, are text."""
-    kinds = {type(label): label for label in labels}
-    others = [kind for kind in kinds if not issubclass(kind, str)]
-    if others and len(others) < len(kinds):
-        names = sorted(kind.__name__ for kind in kinds)
-        raise TypeError(f"y must hold labels of one type, got {' and '.join(names)}")
-    if others:
-        raise TypeError(
-            f"y must hold labels that are text, truth values, or numbers of a type of NumPy, got "
-            f"{kinds[others[0]]!r:.60}, of type {others[0].__name__}"
-        )
 
 
 def codes_of_labels(classes: Array, y: Array) -> Array:

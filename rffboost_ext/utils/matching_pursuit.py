@@ -42,56 +42,29 @@ def matching_pursuit(pairs: Array, target: Array, n_frequencies: int, tol: float
     Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, Orthogonal matching pursuit, Asilomar Conference on Signals,
     Systems and Computers, 1993, with groups of one frequency.
     """
+    from scipy.linalg import solve
+
     n_pairs, n = pairs.shape[1:]
     n_frequencies = min(n_frequencies, n_pairs)
     group = max(1, -(-n_frequencies // GROUPS))
     power = np.square(pairs).sum(axis=2)[..., None] + np.finfo(np.float64).tiny
     free, residual = np.ones(n_pairs, dtype=bool), target
-    selected, fit = np.empty(0, dtype=np.int64), NormalEquations(target)
+    selected, weight = np.empty(0, dtype=np.int64), np.empty((2, 0, target.shape[1]))
+    columns, gram = np.empty((0, n)), np.empty((0, 0))
     while len(selected) < n_frequencies and np.square(residual).sum() > tol * n:
         correlation = (np.square(pairs @ residual) / power).sum(axis=(0, 2))
         ranked = np.argsort(-np.where(free, correlation, -1.0), kind="stable")
         added = ranked[: min(group, n_frequencies - len(selected))]
         free[added] = False
         selected = np.append(selected, added)
-        fit.add(pairs[:, added].reshape(-1, n))
-        residual = target - fit.approximation
-    weight = fit.weight.reshape(-1, target.shape[1])
-    return selected, pair_weights(weight, group)
-
-
-def pair_weights(weight: Array, group: int) -> Array:
-    """Weights (2, m, C) of cosines and sines from concatenated weights (2m, C) of groups."""
-    parts = [weight[start : start + 2 * group] for start in range(0, len(weight), 2 * group)]
-    split = [part.reshape(2, -1, weight.shape[1]) for part in parts]
-    return np.concatenate(split, axis=1) if split else np.empty((2, 0, weight.shape[1]))
-
-
-class NormalEquations:
-    """Ridge regression of a target (n, C) on a growing number of columns.
-
-    Attributes
-    ----------
-    weight : ndarray of shape (p, C)
-    """
-
-    def __init__(self, target: Array) -> None:
-        self.target = target
-        self.columns = np.empty((0, len(target)))
-        self.gram = np.empty((0, 0))
-        self.weight = np.empty((0, target.shape[1]))
-
-    def add(self, columns: Array) -> None:
-        """Add columns (k, n) and refit."""
-        from scipy.linalg import solve
-
-        across, within = self.columns @ columns.T, columns @ columns.T
-        self.gram = np.block([[self.gram, across], [across.T, within]])
-        self.columns = np.concatenate([self.columns, columns])
-        penalty = RELATIVE_PENALTY * len(self.target) * np.eye(len(self.columns))
-        self.weight = solve(self.gram + penalty, self.columns @ self.target, assume_a="pos")
-
-    @property
-    def approximation(self) -> Array:
-        """The fitted values, (n, C)."""
-        return np.asarray(self.columns.T @ self.weight)
+        new = pairs[:, added].reshape(-1, n)
+        across = columns @ new.T
+        gram = np.block([[gram, across], [across.T, new @ new.T]])
+        columns = np.concatenate([columns, new])
+        penalty = RELATIVE_PENALTY * n * np.eye(len(columns))
+        flat = solve(gram + penalty, columns @ target, assume_a="pos")
+        residual = target - columns.T @ flat
+        # Each group has the cosines first, then the sines.
+        parts = [flat[start : start + 2 * group] for start in range(0, len(flat), 2 * group)]
+        weight = np.concatenate([part.reshape(2, -1, target.shape[1]) for part in parts], axis=1)
+    return selected, weight

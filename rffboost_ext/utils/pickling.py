@@ -11,9 +11,6 @@ import numpy as np
 
 from .typing import Array
 
-# Arrays of more entries than this are pickled by their nonzero entries if fewer than one in so many is nonzero.
-MIN_SPARSE, SPARSE = 1_000, 8
-
 
 class SharedArray:
     """An array in the state of an object, pickled as the array.
@@ -33,18 +30,7 @@ class SharedArray:
         return cls._alive.setdefault(id(array), cls(array))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Frequencies of few of many features are mostly 0.
-        if self.array.size > MIN_SPARSE and SPARSE * np.count_nonzero(self.array) < self.array.size:
-            entries = np.flatnonzero(self.array)
-            return from_entries, (self.array.shape, entries, self.array.ravel()[entries])
         return np.asarray, (self.array,)
-
-
-def from_entries(shape: tuple[int, ...], entries: Array, values: Array) -> Array:
-    """The array whose flat `entries` have these values, and all others are 0."""
-    array = np.zeros(shape, dtype=values.dtype)
-    array.reshape(-1)[entries] = values
-    return array
 
 
 class PickledByFields:

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -90,20 +89,6 @@ def test_a_part_of_the_data_may_lack_a_class():
     whole = booster.fit(X[y < 2], y[y < 2]).predict_proba(X)
     booster.set_params(class_weight={0: 1.0, 1: 2.0})
     np.testing.assert_array_equal(booster.fit(X[y < 2], y[y < 2]).predict_proba(X), whole)
-
-
-@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
-@pytest.mark.parametrize("kind", [np.datetime64, pd.Timestamp, lambda day: np.datetime64(day, "ns")])
-def test_classes_may_be_dates(unit, kind):
-    X, y = uneven()
-    days = np.array(["2020-01-01", "2021-01-01"], dtype=f"M8[{unit}]")
-    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0)
-    wanted = clone(model).set_params(class_weight={0: 2.0, 1: 9.0}).fit(X, y).decision_function(X)
-    given = {kind("2020-01-01"): 2.0, kind("2021-01-01"): 9.0}
-    model.set_params(class_weight=given).fit(X, days[y])
-    np.testing.assert_array_equal(model.decision_function(X), wanted)
-    with pytest.raises(ValueError, match=r"class_weight must be of the classes of y, .* got .*2019"):
-        model.set_params(class_weight={kind("2019-01-01"): 2.0}).fit(X, days[y])
 
 
 @pytest.mark.parametrize(

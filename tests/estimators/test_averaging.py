@@ -107,9 +107,9 @@ def test_what_does_not_go_together_is_named():
     quantiles = RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER).fit(X, Y)
     with pytest.raises(TypeError, match="models must be an iterable of fitted estimators, got RFFBoostQ"):
         average(quantiles)
-    with pytest.raises(TypeError, match=r"models must be fitted RFFBoostClassifier, .* all of one kind"):
+    with pytest.raises(TypeError, match=r"models must be fitted estimators of one kind"):
         average([quantiles, clone(BOOSTER).fit(X, Y)])
-    with pytest.raises(TypeError, match=r"models must be fitted RFFBoostClassifier, .* all of one kind"):
+    with pytest.raises(TypeError, match=r"models must be fitted estimators of one kind"):
         average([clone(BOOSTER).fit(X, Y), quantiles])
     with pytest.raises(ValueError, match="the quantiles of models must agree"):
         average([quantiles, RFFBoostQuantileRegressor((0.1, 0.8), BOOSTER).fit(X, Y)])

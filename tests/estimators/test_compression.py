@@ -220,7 +220,7 @@ def test_sums_of_other_columns_share_the_number():
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        ({"model": Ridge()}, TypeError, "compress: model must be a fitted RFFBoostClassifier"),
+        ({"model": Ridge()}, TypeError, "compress: model must be a fitted estimator"),
         ({"model": RFFBoostClassifier()}, NotFittedError, "not fitted"),
         ({"n_cosines": 0}, ValueError, "compress: n_cosines must be"),
         ({"n_cosines": "many"}, TypeError, "compress: n_cosines must be"),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import rffboost_ext
 from rffboost_ext import (
     DISTRIBUTIONS,
     FIT_CRITERIA,
@@ -30,8 +29,6 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.callbacks import CALLBACKS
 from rffboost_ext.boosting.steps import RATE
-from rffboost_ext.estimators.base import BaseRFFBoost
-from rffboost_ext.utils.estimator_names import BOOSTERS, one_of
 from rffboost_ext.utils.param_validation import (
     BOOL,
     FRACTION,
@@ -169,10 +166,3 @@ def test_limits(part, name, value):
 def test_limits_of_estimators(name, value):
     with pytest.raises(ValueError, match=re.escape(f"RFFBoostClassifier: {name} must be ")):
         RFFBoostClassifier(**{name: value}).fit(X, X[:, 0] > 0.0)
-
-
-def test_messages_name_every_booster():
-    public = [getattr(rffboost_ext, name) for name in rffboost_ext.__all__]
-    known = {one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseRFFBoost)}
-    assert set(BOOSTERS) == known
-    assert one_of("Ensemble").endswith(f"{BOOSTERS[-1]} or Ensemble")
