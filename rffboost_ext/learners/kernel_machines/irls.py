@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -220,7 +220,8 @@ class RFFIRLS(KernelMachine):
         selection, bounds = self._kernel_selection(round, target), CurvatureBounds.from_round(round)
         gammas = np.geomspace(*self.gamma, self.n_values)
         if len(selection.scales) > 1:
-            selection = selection.with_scale(selection.best_ridge(gammas, np.geomspace(1e-3, 1.0, 4)).scale)
+            best = selection.best_ridge(gammas, np.geomspace(1e-3, 1.0, 4))
+            selection = replace(selection, scales=[selection.scales[best.scale]])
         low, high = self.l2
         steps = np.arange(1 + int(np.log(low / high) / np.log(PENALTY_DECAY**2)))
         penalties = high * PENALTY_DECAY ** (2 * steps)

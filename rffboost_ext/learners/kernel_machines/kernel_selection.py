@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -126,7 +126,3 @@ class KernelSelection:
         others = np.setdiff1d(self.fitted, self.scored, assume_unique=True)
         X = feature_columns(self.round, self.scored).T.astype(np.float64)
         return (scale(self.round, self.target, others) * X for scale in self.scales)
-
-    def with_scale(self, index: int) -> KernelSelection:
-        """The same selection with one scale only."""
-        return replace(self, scales=[self.scales[index]])

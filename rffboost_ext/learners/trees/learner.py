@@ -124,16 +124,6 @@ class Tree(Learner):
         grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: TreeGrower(self, round))
         return grower.grow(round)
 
-    @property
-    def draws_in_xgboost(self) -> bool:
-        """Whether XGBoost draws rows, or columns of a level or a node; columns of a tree are drawn here."""
-        return min(self.subsample, self.colsample_bylevel, self.colsample_bynode) < 1.0
-
-    @property
-    def depends_on_scale(self) -> bool:
-        """Whether a hyperparameter is in units of leaf values or gains."""
-        return max(self.reg_alpha, self.min_split_loss, self.max_delta_step) > 0.0
-
     def xgboost_params(self, n_features: int) -> dict[str, Any]:
         """The parameters for ``xgboost.train``."""
         # Subclasses may have other constructor parameters.
@@ -161,8 +151,8 @@ class TreeGrower:
         self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
         # Column weights belong to the matrix. A learner that sets none, but draws columns by them, needs its own
         # one.
-        draws_columns = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
-        key = TreeGrower, learner.max_bin, self.share == 1.0 and draws_columns
+        column_share = min(learner.colsample_bylevel, learner.colsample_bynode)
+        key = TreeGrower, learner.max_bin, self.share == 1.0 and column_share < 1.0
         center, X = design.cache((TreeGrower, "centred"), lambda: center_columns(design.original))
         self.matrix = design.cache(key, lambda: bin_features(round, X, learner.max_bin))
         # XGBoost's default random stream is shared by all boosters of the process.
@@ -170,12 +160,16 @@ class TreeGrower:
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
         if n_outputs > 1:
             params |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.unit = np.ones(n_outputs) if learner.depends_on_scale else gradient_units(round)
+        # These hyperparameters are in units of leaf values or gains.
+        has_units = max(learner.reg_alpha, learner.min_split_loss, learner.max_delta_step) > 0.0
+        self.unit = np.ones(n_outputs) if has_units else gradient_units(round)
         self.booster = Booster(params, [self.matrix])
         self.forest, self.n_rounds = IncrementalForest(self.booster, X, center), 0
         # A first request before training makes XGBoost cache the scores and update them with each tree.
         self.scores = training_scores(self.booster, self.matrix, round.raw.shape)
-        self.config_of_seed = seed_configuration(self.booster.save_config()) if learner.draws_in_xgboost else None
+        # XGBoost draws rows, and columns of a level or a node; columns of a tree are drawn here.
+        draws = min(learner.subsample, column_share) < 1.0
+        self.config_of_seed = seed_configuration(self.booster.save_config()) if draws else None
 
     @defer_signals()
     def grow(self, round: Round) -> tuple[GrownTree, Array]:

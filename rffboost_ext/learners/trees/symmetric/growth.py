@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -18,60 +17,23 @@ from ....utils.typing import Array
 from .columns import BinnedFeatures, Condition
 
 
-@dataclass(frozen=True)
-class Structure:
-    """The splits of a tree, from the root on.
-
-    Parameters
-    ----------
-    fields : dict
-        The splits as fields of :class:`SymmetricTrees` with one tree.
-    leaf : ndarray of shape (n,), int32
-        The leaf of each row: bit l is 1 if it goes right at level l.
-    """
-
-    fields: dict[str, Any]
-    leaf: Array
-
-    @classmethod
-    def of_conditions(cls, features: Sequence[int], conditions: Sequence[Condition], leaf: Array) -> Structure:
-        """From the feature of each level and what goes right there."""
-        fields: dict[str, Any] = {
-            "feature": np.array([features], dtype=np.int32),
-            "threshold": np.array([[one.threshold for one in conditions]], dtype=np.float64),
-            "missing_right": np.array([[one.missing_right for one in conditions]], dtype=np.bool_),
-        }
-        sets = [one.levels for one in conditions if one.levels is not None]
-        if sets:
-            is_set = np.array([one.levels is not None for one in conditions])
-            member = np.zeros((len(sets), max(map(len, sets))), dtype=np.bool_)
-            for row, levels in zip(member, sets, strict=True):
-                row[: len(levels)] = levels
-            fields["subset"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)[None]
-            fields["members"] = np.packbits(member, axis=1, bitorder="little")
-        return cls(fields, leaf)
-
-    @classmethod
-    def of_tree(cls, tree: SymmetricTrees, X: Array) -> Structure:
-        """The splits of a tree, and the leaves of the rows X (n, d)."""
-        names = "feature", "threshold", "missing_right", "subset", "members"
-        fields = {name: getattr(tree, name) for name in names if getattr(tree, name) is not None}
-        return cls(fields, tree.leaves(X)[:, 0].astype(np.int32))
-
-    @property
-    def feature(self) -> Array:
-        """The feature of each level, (D,)."""
-        return np.asarray(self.fields["feature"][0])
-
-    @property
-    def threshold(self) -> Array:
-        """The split value of each level, (D,)."""
-        return np.asarray(self.fields["threshold"][0])
-
-    @property
-    def depth(self) -> int:
-        """The number of levels, D."""
-        return len(self.feature)
+def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition]) -> SymmetricTrees:
+    """The tree of the feature of each level and what goes right there, with leaves of value 0."""
+    fields: dict[str, Any] = {
+        "feature": np.array([features], dtype=np.int32),
+        "threshold": np.array([[one.threshold for one in conditions]], dtype=np.float64),
+        "missing_right": np.array([[one.missing_right for one in conditions]], dtype=np.bool_),
+        "value": np.zeros((1, 2 ** len(features), 1)),
+    }
+    sets = [one.levels for one in conditions if one.levels is not None]
+    if sets:
+        is_set = np.array([one.levels is not None for one in conditions])
+        member = np.zeros((len(sets), max(map(len, sets))), dtype=np.bool_)
+        for row, levels in zip(member, sets, strict=True):
+            row[: len(levels)] = levels
+        fields["subset"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)[None]
+        fields["members"] = np.packbits(member, axis=1, bitorder="little")
+    return SymmetricTrees(**fields)
 
 
 def exact_derivatives(round: Round) -> tuple[Array, Array]:
@@ -156,8 +118,8 @@ class Histograms:
         penalty: float,
         least: float,
         adjust: Callable[[Array, float, float], Array],
-    ) -> Structure:
-        """The splits of largest gain, level by level.
+    ) -> tuple[SymmetricTrees, Array]:
+        """The tree of the splits of largest gain, level by level, and the leaf of each row, (n,), int32.
 
         Parameters
         ----------
@@ -194,18 +156,19 @@ class Histograms:
             if not gains[column, missing_right, code] > LEAST_GAIN * bound:
                 break
             splits.append((int(columns[column]), int(code), bool(missing_right)))
-        return self._structure(splits)
+        conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
+        return tree_of_conditions([split[0] for split in splits], conditions), self._leaves(splits)
 
     def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
         """The codes of a column, (n,), and whether each code goes right, (256,)."""
         return self.features.codes[column], self.features.columns[column].table(code, missing_right)
 
-    def _structure(self, splits: Sequence[tuple[int, int, bool]]) -> Structure:
-        conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
+    def _leaves(self, splits: Sequence[tuple[int, int, bool]]) -> Array:
+        """The leaf of each row, (n,): bit l is 1 if it goes right at level l."""
         leaf = np.zeros(self.features.codes.shape[1], dtype=np.int32)
         for level, split in enumerate(splits):
             compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
-        return Structure.of_conditions([split[0] for split in splits], conditions, leaf)
+        return leaf
 
 
 def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], float]:

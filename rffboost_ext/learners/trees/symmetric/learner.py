@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ...registry import LEARNERS
 from ...subsampling import sample_rows
 from ..constraints import SIGNS, require_signs
 from .columns import MAX_BINS, BinnedFeatures
-from .growth import Histograms, Structure, exact_derivatives, sampled_columns, split_derivatives
+from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import (
     central_ranges,
     constant_leaves,
@@ -185,19 +186,20 @@ class SymmetricGrower:
         if self.features.many_levels:
             self._reorder_levels(round, left_out)
         derivatives = exact_derivatives(sample)
-        structure = self.histograms.grow(
+        tree, leaf = self.histograms.grow(
             split_derivatives(*derivatives, learner.n_projections, round.rng),
             sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
             learner.reg_lambda,
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),
         )
-        return self._finished(sample, structure, derivatives)
+        return self._finished(sample, tree, leaf, derivatives)
 
     def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
         sample, _ = self._divided(round)
-        return self._finished(sample, Structure.of_tree(tree, round.design.original), exact_derivatives(sample))
+        leaf = tree.leaves(round.design.original)[:, 0].astype(np.int32)
+        return self._finished(sample, tree, leaf, exact_derivatives(sample))
 
     def _divided(self, round: Round) -> tuple[Round, Array]:
         """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
@@ -228,33 +230,30 @@ class SymmetricGrower:
         return gains
 
     def _finished(
-        self, round: Round, structure: Structure, derivatives: tuple[Array, Array]
+        self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: tuple[Array, Array]
     ) -> tuple[Term, Array]:
-        """The tree of given splits, and its outputs on the training rows."""
-        learner, leaf = self.learner, structure.leaf
-        sums = leaf_sums(leaf, structure.depth, *derivatives)
+        """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
+        learner, sums = self.learner, leaf_sums(leaf, tree.depth, *derivatives)
         value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        parts: dict[str, Array] = {}
-        if learner.leaf == "linear" and structure.depth:
-            Z, line = self._factors(round, structure)
+        parts: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
+        if learner.leaf == "linear" and tree.depth:
+            Z, line = self._factors(round, tree.feature[0])
             leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
             found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
             output = linear_outputs(leaf, found, Z)
             value = np.ascontiguousarray(found[..., -1])
-            parts = {"slope": found[..., :-1] / line.pop("scale")} | line
+            line["slope"] = found[..., :-1] / line.pop("scale")
+            parts = {name: array[None] for name, array in line.items()}
         else:
             if learner.monotone_constraints is not None:
-                signs = np.asarray(learner.monotone_constraints)[structure.feature]
-                value = monotone_leaves(value, sums[:, :, 1], structure, signs)
+                signs = np.asarray(learner.monotone_constraints)[tree.feature[0]]
+                value = monotone_leaves(value, sums[:, :, 1], tree, signs)
             output = value[leaf]
-        term = SymmetricTrees(
-            **structure.fields, value=value[None], **{name: x[None] for name, x in parts.items()}
-        )
-        return term, output
+        return replace(tree, value=value[None], **parts), output
 
-    def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
+    def _factors(self, round: Round, feature: Array) -> tuple[Array, dict[str, Array]]:
         """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
-        design, feature = round.design, structure.feature
+        design = round.design
         X, ranges = design.cache(
             (SymmetricGrower, "ranges"),
             lambda: (np.ascontiguousarray(design.original), central_ranges(design.original, round.loss_weight)),

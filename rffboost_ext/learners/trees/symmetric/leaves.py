@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....kernels import compiled
+from ....terms import SymmetricTrees
 from ....utils.typing import Array
-from .growth import Structure
 
 # Leaves of a smaller weight than this, for each coefficient, are constant.
 ROWS_PER_COEFFICIENT = 3
@@ -146,17 +146,16 @@ def central_range(values: Array, weight: Array) -> tuple[float, float, float, fl
 MAX_PASSES, TOLERANCE = 20, 1e-12
 
 
-def monotone_leaves(value: Array, hessian: Array, structure: Structure, signs: Array) -> Array:
+def monotone_leaves(value: Array, hessian: Array, tree: SymmetricTrees, signs: Array) -> Array:
     """Leaf values (2**D, C) near `value` that are monotone in some features.
 
     As a feature grows, its levels turn to the right one after the other, which is a chain of leaves for each state
     of the other levels. An isotonic regression on each chain, weighted by the hessians (2**D, C), is the nearest
     monotone function of that feature; for several features they take turns, and a running maximum ends them.
     """
-    constrained = np.unique(structure.feature[signs != 0]).tolist()
-    chains = [
-        chains_of(structure, feature, int(signs[structure.feature == feature][0])) for feature in constrained
-    ]
+    features = tree.feature[0]
+    constrained = np.unique(features[signs != 0]).tolist()
+    chains = [chains_of(tree, feature, int(signs[features == feature][0])) for feature in constrained]
     tiny = np.finfo(np.float64).tiny
     weight, value = np.maximum(hessian / max(hessian.max(), tiny), tiny), value.copy()
     for _ in range(MAX_PASSES if len(chains) > 1 else 1):
@@ -170,15 +169,15 @@ def monotone_leaves(value: Array, hessian: Array, structure: Structure, signs: A
     return value
 
 
-def chains_of(structure: Structure, feature: int, sign: int) -> Array:
+def chains_of(tree: SymmetricTrees, feature: int, sign: int) -> Array:
     """The leaves that a row passes as a feature grows, for each state of the other levels: (states, m + 1).
 
     With a sign of -1 as it falls.
     """
-    levels = np.flatnonzero(structure.feature == feature)
-    order = levels[np.argsort(structure.threshold[levels], kind="stable")]
+    levels = np.flatnonzero(tree.feature[0] == feature)
+    order = levels[np.argsort(tree.threshold[0, levels], kind="stable")]
     bits = 1 << order
-    leaves = np.arange(2**structure.depth)
+    leaves = np.arange(2**tree.depth)
     chains = leaves[(leaves & bits.sum()) == 0][:, None] + np.append(0, np.cumsum(bits))
     return chains if sign > 0 else chains[:, ::-1]
 
