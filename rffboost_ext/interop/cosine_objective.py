@@ -124,15 +124,14 @@ class CosineObjective:
         matrix : DMatrix or Dataset
             For training or for evaluation.
         X : array-like of shape (n, d), optional
-            Its features, finite.
+            Its features, finite: those that the trees use.
         y : array-like of shape (n,) or (n, K), optional
             Its target, as by the function ``attach`` of this module.
 
         Raises
         ------
         ValueError
-            If X is not finite, or its shape or values are known to differ from those of the matrix: trees and
-            cosines must use the same features; or if y is invalid.
+            If X is not finite or has another number of rows, or if y is invalid.
         """
         if y is not None:
             attach(matrix, y=y)
@@ -140,7 +139,12 @@ class CosineObjective:
             return
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
-        require_features(matrix, X, len(read_targets(matrix, self.loss)))
+        n_samples = len(read_targets(matrix, self.loss))
+        if X.ndim != 2 or len(X) != n_samples or not np.isfinite(X).all():
+            raise ValueError(
+                f"CosineObjective: features must be finite, of shape ({n_samples}, d), got shape {X.shape} with "
+                f"{np.sum(~np.isfinite(X))} missing or infinite values: impute them before building the matrix"
+            )
         self._trainings.sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
@@ -253,20 +257,3 @@ class CosineObjective:
     def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
         # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.
         return self
-
-
-def require_features(matrix: Any, X: Array, n_samples: int) -> None:
-    """Raise a ValueError unless X, (n_samples, d), is finite and holds the features of a matrix, if known."""
-    if X.ndim != 2 or len(X) != n_samples:
-        raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
-    if not np.isfinite(X).all():
-        raise ValueError(
-            "CosineObjective: features must be finite for cosines, got NaN or infinity; impute missing values "
-            "before building the matrix"
-        )
-    found = matrix_host(matrix).features(matrix)
-    if found is not None and not (found.shape == X.shape and np.allclose(found, X, rtol=1e-6, atol=0.0)):
-        raise ValueError(
-            f"CosineObjective: X must hold the features of the matrix, {found.shape}, got other numbers, {X.shape}"
-            f": trees and cosines must use the same features, so build the matrix of imputed ones"
-        )

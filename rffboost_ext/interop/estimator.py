@@ -22,7 +22,7 @@ from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, 
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .fit_targets import add_queries, read_targets_of_fit
-from .host import HOSTS, Host
+from .host import Host
 from .score_conversion import (
     ArrayMetric,
     ScoreConversion,
@@ -202,17 +202,12 @@ class HostEstimator:
         """Raw scores if they are requested, else the response."""
         wants_scores = options.pop(self._host.score_argument, False)
         raw = self._raw(X, **options)
-        return squeeze(raw).astype(self._host.score_type) if wants_scores else response(raw)
+        return squeeze(raw) if wants_scores else response(raw)
 
     def _raw(self, X: Any, **options: Any) -> Array:
         """Raw scores, (n, C)."""
         options[self._host.score_argument] = True
         return self.score_conversion().raw(self._host.estimator.predict(self, X, **options))
-
-    @classmethod
-    def _host_class(cls) -> Any:
-        """The host's own class."""
-        return next(base for base in cls.__mro__ if base.__module__.partition(".")[0] in HOSTS)
 
     def _check_params(self, name: str, loss: Loss, params: Mapping[str, Any]) -> None:
         """Raise a ValueError for parameters that the loss would ignore."""

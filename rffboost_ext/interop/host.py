@@ -83,7 +83,6 @@ class Host(ABC):
     """What to do if :meth:`features` returns None."""
     score_argument: ClassVar[str]
     """The argument of an estimator's ``predict`` that requests scores."""
-    score_type: ClassVar[type]
     estimator: ClassVar[Any]
     """The base class of its estimators."""
     booster: ClassVar[Any]

@@ -79,7 +79,7 @@ class LGBMEstimator(HostEstimator):
     @classmethod
     def _get_param_names(cls) -> list[str]:
         # scikit-learn does not inspect the keywords that the constructor passes on.
-        return sorted({"loss", *cls._host_class()._get_param_names()})
+        return sorted({"loss", *lightgbm.LGBMModel._get_param_names()})
 
     def _fit_loss(self, y: Any, sample_weight: Any) -> Observations:
         return super()._fit_loss(y, self._times_class_weight(y, sample_weight))
@@ -138,7 +138,7 @@ class LGBMEstimator(HostEstimator):
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective
-        params = self._host_class()(**given | {"objective": objective})._process_params(stage)
+        params = lightgbm.LGBMModel(**given | {"objective": objective})._process_params(stage)
         # LightGBM counts classes; a loss may have another number of scores.
         params = {name: value for name, value in params.items() if name not in NUM_CLASS}
         params |= {"num_class": len(self.baseline_)}

@@ -27,7 +27,7 @@ class LightGBMHost(Host):
     name, slicing, metric_direction = "LightGBM", "subset", (False,)
     unset_score, stores_start = 0.0, False
     estimator, booster = LGBMModel, Booster
-    score_argument, score_type, continued = "raw_score", np.float64, "init_model"
+    score_argument, continued = "raw_score", "init_model"
     # Its alias "loss" of the objective is our own parameter.
     replaced_params = (
         *("objective", "objective_type", "app", "application", "is_unbalance", "unbalance", "unbalanced_sets"),
@@ -72,7 +72,10 @@ class LightGBMHost(Host):
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Dataset]) -> Array:
         for data in matrices:
-            require_constant_scores(data.init_score, len(baseline))
+            given = baseline if data.init_score is None else np.asarray(data.init_score)
+            # LightGBM also takes the scores of one output after those of another.
+            if np.ptp(given.reshape(-1, len(baseline), order="F"), axis=0).any():
+                raise ValueError("intercept: init_score of the data must be unset or constant, it differs by row")
         for data in matrices:
             rows = np.tile(baseline, (len(data.get_label()), 1))
             data.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
@@ -94,7 +97,7 @@ class LightGBMHost(Host):
             recorded_link(objective),
             booster.num_feature(),
             np.array(names, dtype=object) if is_named else None,
-            partial(text_model_categories, text),
+            partial(text_model_categories, text, booster.pandas_categorical or []),
             has_exact_names=not any("_" in name for name in names),
             classes=getattr(model, "classes_", None),
             averages="average_output" in text.header,
@@ -129,14 +132,3 @@ def recorded_link(objective: str) -> Link | None:
 def is_unbinned(data: Dataset) -> bool:
     """Whether a Dataset is not constructed yet."""
     return data._handle is None
-
-
-def require_constant_scores(given: Any, n_outputs: int) -> None:
-    """Raise a ValueError if an ``init_score``, (n, C), or of n C numbers by columns, differs between rows."""
-    if given is None:
-        return
-    scores = np.asarray(given)
-    if (np.ptp(scores.reshape(n_outputs, -1) if scores.ndim == 1 else scores.T, axis=1) > 0.0).any():
-        raise ValueError(
-            "intercept: init_score of the data must be unset or constant, got one that differs by row"
-        )

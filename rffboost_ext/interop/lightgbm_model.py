@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -50,16 +49,16 @@ def parse_text_model(text: str) -> TextModel:
     return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees], rest)
 
 
-def text_model_categories(model: TextModel) -> list[Array | None]:
+def text_model_categories(model: TextModel, known: list[Any]) -> list[Array | None]:
     """The categories of each column of a table in the order of their codes, None for numbers; empty without any.
+
+    `known` has those of each column of categories.
 
     Raises
     ------
     ValueError
         If the model does not say which columns of the table had which categories.
     """
-    stored = re.search(r"^pandas_categorical:(.*)$", model.rest, re.MULTILINE)
-    known = (json.loads(stored[1]) if stored else None) or []
     if not known:
         return []
     listed = re.search(r"^\[categorical_feature: ([\d,]+)\]$", model.rest, re.MULTILINE)

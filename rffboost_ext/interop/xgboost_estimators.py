@@ -30,7 +30,6 @@ from .xgboost_host import (
     is_representable,
     loss_from_text,
     loss_to_text,
-    raw_of_base_score,
 )
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
@@ -88,10 +87,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         model, baseline = options.get("xgb_model"), self.baseline_
         if model is not None:
             baseline = self._continued_baseline(model)
-        elif self.base_score is not None:
-            objective, owner = self._host_objective(), type(self).__name__
-            start = raw_of_base_score(owner, self.base_score, objective, len(baseline))
-            baseline = start / self._conversion.slope
         self.uses_base_margin_ = options.get("base_margin") is not None
         return np.zeros_like(baseline) if self.uses_base_margin_ else baseline
 

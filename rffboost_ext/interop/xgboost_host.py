@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -42,10 +41,10 @@ class XGBoostHost(Host):
     name, slicing, metric_direction = "XGBoost", "slice", ()
     unset_score, stores_start = 0.5, True
     estimator, booster = XGBModel, Booster
-    score_argument, score_type, continued = "output_margin", np.float32, "xgb_model"
+    score_argument, continued = "output_margin", "xgb_model"
     # max_delta_step is missing because trees read it too.
     replaced_params = (
-        *("objective", "quantile_alpha", "huber_slope", "tweedie_variance_power", "expectile_alpha"),
+        *("objective", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power", "expectile_alpha"),
         *("aft_loss_distribution", "aft_loss_distribution_scale", "lambdarank_pair_method", "ndcg_exp_gain"),
         *("lambdarank_num_pair_per_sample", "lambdarank_bias_norm", "lambdarank_normalization"),
         *("lambdarank_score_normalization", "lambdarank_unbiased"),
@@ -182,17 +181,13 @@ def loss_from_text(text: str, given: str | Loss) -> Loss:
     if loss_to_text(given) == text:
         return given
     try:
-        data = json.loads(text)
-        if isinstance(data, dict):
-            raise TypeError("a class without a storable form")
-        packed, arrays = data
-        loss = Unpacker([np.asarray(array) for array in arrays]).unpack(packed)
+        packed, arrays = json.loads(text)
+        return LOSSES.create(Unpacker([np.asarray(array) for array in arrays]).unpack(packed))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"the model was trained with the loss {text}, which is not registered here; pass it as loss=... to "
             f"the constructor before load_model"
         ) from error
-    return LOSSES.create(loss)
 
 
 CLOSE = 0.01
@@ -237,20 +232,6 @@ def base_score_of(baseline: Array, objective: str) -> Any:
     _, to_stored = CONVERSIONS.get(objective, UNCHANGED)
     stored = to_stored(baseline)
     return float(stored[0]) if (stored == stored[0]).all() else [float(value) for value in stored]
-
-
-def raw_of_base_score(owner: str, base_score: Any, objective: str, n_scores: int) -> Array:
-    """The initial scores, (C,), of a ``base_score`` in units of one of XGBoost's objectives, or a ValueError."""
-    to_raw, to_stored = CONVERSIONS.get(objective, UNCHANGED)
-    with np.errstate(divide="ignore", invalid="ignore"), suppress(TypeError, ValueError):
-        given = np.broadcast_to(np.asarray(base_score, dtype=np.float64), n_scores)
-        raw = np.array(to_raw(given), dtype=np.float64)
-        if np.isfinite(raw).all() and np.allclose(to_stored(raw), given, rtol=1e-4):
-            return raw
-    several = f", a number or {n_scores} of them" if n_scores > 1 else ""
-    raise ValueError(
-        f"{owner}: base_score must be what objective {objective!r} can predict{several}, got {base_score!r}"
-    )
 
 
 def initial_score(learner: dict[str, Any]) -> Array:

@@ -154,7 +154,7 @@ def test_zeros_are_features_and_missing_values_are_not():
     model, history = hybrid.bind(booster), mean_value(LOSSES.create("squared_error"), SIGNAL, np.zeros((400, 1)))
     assert mean_value(model.loss_, SIGNAL, model.ensemble_.raw(sparse)) < 0.5 * history
     holes = np.where(np.abs(X32) < 0.1, np.nan, X32)
-    with pytest.raises(ValueError, match="missing values"):
+    with pytest.raises(ValueError, match="119 missing or infinite values"):
         trained(rxgb.CosineObjective(), data=holes)
 
 

@@ -222,7 +222,7 @@ OF_XGBOOST = [
     ({"loss": "exponentail"}, BINARY, "exponential"),
     ({"objective": "binary:hinge"}, BINARY, "objective must be unset"),
     ({"objective": "reg:squarederror"}, BINARY, "objective must be unset"),
-    ({"base_score": 1.3}, BINARY, "base_score must be what objective 'binary:logistic' can predict, got 1.3"),
+    ({"base_score": 0.5}, BINARY, "base_score must be unset, got 0.5"),
     ({}, np.where(BINARY, np.nan, 0.0), "y must hold labels, got .*nan"),
     ({}, np.where(BINARY, "a", "b"), r"XGBClassifier: y must hold class indices 0 .. K-1, got labels \['a', 'b']"),
     ({}, 1, r"XGBClassifier: y must have shape .*, got \(\)"),
