@@ -43,29 +43,21 @@ def _(link: ColumnLink, graph: Graph, raw: str) -> str:
 
 @dataclass(frozen=True)
 class SortLink(Link):
-    """The scores of each row in increasing order.
+    """The columns of a response in increasing order.
 
     Parameters
     ----------
+    columns : Link
+        From raw scores to the columns.
     size : int
-        Scores per row.
+        How many there are.
     """
 
+    columns: Link
     size: int
 
     def inverse(self, raw: Array) -> Array:
-        return np.sort(raw, axis=1)
-
-
-@dataclass(frozen=True)
-class ComposedLink(Link):
-    """The response of one link is the raw score of another."""
-
-    first: Link
-    second: Link
-
-    def inverse(self, raw: Array) -> Array:
-        return self.second.inverse(self.first.inverse(raw))
+        return np.sort(self.columns.inverse(raw), axis=1)
 
 
 @dataclass(frozen=True)
@@ -116,17 +108,12 @@ class IntervalLink(Link):
 def _(link: SortLink, graph: Graph, raw: str) -> str:
     # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
     attributes: dict[str, Any] = {"axis": 1}
-    inputs = [graph.node("Neg", raw)]
+    inputs = [graph.node("Neg", response_nodes(link.columns, graph, raw))]
     if graph.opset < 10:
         attributes["k"] = link.size
     else:
         inputs.append(graph.constant([link.size], "size"))
     return graph.node("Neg", graph.node("TopK", *inputs, n_outputs=2, **attributes)[0])
-
-
-@convert_link.register
-def _(link: ComposedLink, graph: Graph, raw: str) -> str:
-    return convert_link(link.second, graph, response_nodes(link.first, graph, raw))
 
 
 @convert_link.register

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
-from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps
+from .inputs import graph_inputs, offset_input, require_known_gaps
 from .metadata import Metadata, read_metadata
 from .model import OFFSET, RESERVED, load, name_of
 from .runtimes import open_session, run_session, with_output
@@ -144,10 +144,8 @@ class OnnxPredictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features; they are converted to the type of the file.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        X, base_margin
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -157,8 +155,8 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file is of a regressor.
-        ValueError
-            If X has other columns than in fit, or missing values in a column that had none in fit.
+        ValueError, TypeError
+            As in :meth:`predict`.
         """
         return self._run("probabilities", X, base_margin)
 
@@ -167,10 +165,8 @@ class OnnxPredictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features; they are converted to the type of the file.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        X, base_margin
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -184,10 +180,8 @@ class OnnxPredictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features; they are converted to the type of the file.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        X, base_margin
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -212,10 +206,8 @@ class OnnxPredictor:
         ----------
         name : str
             Such as one of ``response_names``.
-        X : array-like of shape (n, d)
-            Features; they are converted to the type of the file.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        X, base_margin
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -238,7 +230,6 @@ class OnnxPredictor:
                 raise ValueError(f"{self._name} has no output {output!r}, but {self._outputs}")
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
         feed = graph_inputs(X, self._inputs, self.metadata)
-        require_no_new_missing(feed, self.metadata)
         n = len(next(iter(feed.values())))
         feed |= offset_input(base_margin, n, self._offset, self.metadata)
         size = self._rows_per_chunk(n)
@@ -258,7 +249,8 @@ class OnnxPredictor:
         """An output for some rows, after a check of the output of the steps."""
         found, *steps = run_session(self._session, [output, *self._watched], feed)
         for values in steps:
-            require_no_new_missing_after_steps(values, self.metadata)
+            has_gap = np.isnan(values).any(axis=0)
+            require_known_gaps(has_gap, self.metadata, " after the steps before the ensemble")
         return found
 
     def _rows_per_chunk(self, n: int) -> int:

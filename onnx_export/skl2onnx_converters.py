@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, helper, numpy_helper
 
 from rffboost_ext import (
     RFFBoostClassifier,
@@ -19,7 +18,7 @@ from rffboost_ext import (
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .export import class_tensor, label
-from .graph import FLOAT32, FLOAT64, ML_OPSET, Graph
+from .graph import FLOAT32, FLOAT64, Graph
 from .links import class_scores, response_nodes
 from .skl2onnx_checks import add_checks_to_parsers
 from .source import ExportSource, export_source
@@ -147,13 +146,6 @@ def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any)
     return graph, x, convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
 
 
-def node_version(node: NodeProto, opset: int) -> int:
-    """The version of its operator set that a node needs; numbers in double precision are newer than trees."""
-    if not node.domain:
-        return opset
-    return ML_OPSET if any(entry.name.endswith("_as_tensor") for entry in node.attribute) else 1
-
-
 def add_to_container(
     source: ExportSource, graph: Graph, x: str, values: list[str], operator: Any, container: Any
 ) -> None:
@@ -161,16 +153,8 @@ def add_to_container(
     check_conversion(source, graph, x)
     for value, output in zip(values, operator.outputs, strict=False):
         graph.finish(value, output.full_name, graph.types[value])
-    for name, constant in graph.constants.items():
-        values = numpy_helper.to_array(constant).ravel().tolist()
-        container.add_initializer(name, constant.data_type, list(constant.dims), values)
     for node in graph.nodes:
-        container.add_node(
-            node.op_type,
-            list(node.input),
-            list(node.output),
-            op_domain=node.domain,
-            op_version=node_version(node, graph.opset),
-            name=node.output[0],
-            **{entry.name: helper.get_attribute_value(entry) for entry in node.attribute},
-        )
+        node.name = node.output[0]
+    container.nodes.extend(graph.nodes)
+    container.initializers.extend(graph.constants.values())
+    container.node_domain_version_pair_sets.update((domain, graph.opsets[domain]) for domain in graph.domains)

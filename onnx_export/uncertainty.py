@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor
 from rffboost_ext.losses import IdentityLink
 
-from .derived_links import ComposedLink, IntervalLink, MedianLink, SortLink
+from .derived_links import IntervalLink, MedianLink, SortLink
 from .output_projection import concatenate_outputs
 from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
 
@@ -21,7 +21,7 @@ def _(model: RFFBoostQuantileRegressor) -> ExportSource:
     require_own_predictions(model, RFFBoostQuantileRegressor)
     sources = [export_source(booster) for booster in model.estimators_]
     size = len(sources)
-    link = SortLink(size) if size > 1 else IdentityLink()
+    link = SortLink(IdentityLink(), size) if size > 1 else IdentityLink()
     return replace(
         sources[0],
         estimator=type(model).__name__,
@@ -43,7 +43,7 @@ def _(model: ConformalRegressor) -> ExportSource:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     size, columns = source.width, source.link
     # Quantiles are sorted already.
-    in_order = columns if isinstance(columns, SortLink) else ComposedLink(columns, SortLink(size))
+    in_order = columns if isinstance(columns, SortLink) else SortLink(columns, size)
     interval = ExtraOutput(
         "interval",
         IntervalLink(columns, size, model.margin_),

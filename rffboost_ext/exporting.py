@@ -20,11 +20,11 @@ from .preprocessing.tables import (
     as_numbers,
     categorical_columns,
     column_names,
+    column_numbers,
     column_values,
     is_table,
     native_table,
     read_table,
-    replace_missing,
     with_underscores,
 )
 from .preprocessing.targets import squeeze

@@ -104,7 +104,7 @@ def test_the_predictor_checks_columns() -> None:
         predictor.predict(TABLE[COLUMNS[::-1]])
     with pytest.raises(ValueError, match="3 columns"):
         predictor.predict(TABLE.to_numpy()[:, :2])
-    with pytest.raises(TypeError, match="'number'"):
+    with pytest.raises(ValueError, match="'number'"):
         predictor.predict(TABLE.assign(number="high"))
     with pytest.raises(TypeError, match="column 'text' of X must be text, as at the fit, got 1"):
         predictor.predict(TABLE.assign(text=1))

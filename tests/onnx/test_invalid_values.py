@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx
-from onnx_export.inputs import column_input
 from rffboost_ext import RFFBoostRegressor
 
 from .oracle import fitted
@@ -74,13 +73,6 @@ def test_a_column_of_polars_that_holds_times_is_refused(kind: str) -> None:
     for one in pair(table):
         with pytest.raises(ValueError, match=f"column 'a' of X must hold numbers, got {kind}"):
             one.predict(table.with_columns(a=times))
-
-
-@pytest.mark.parametrize("kind", [1, 7, 9, 11])
-def test_no_type_of_numbers_takes_a_part_of_a_value(kind: int) -> None:
-    for values in (np.array([1.0 + 1.0j]), np.array([DAYS]), np.array([HOURS])):
-        with pytest.raises(TypeError, match=r"column 'a' of X must be of type .* is no type of real numbers"):
-            column_input(values, "a", kind)
 
 
 def test_values_beyond_single_precision_are_as_far_out_as_the_largest() -> None:
