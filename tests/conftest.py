@@ -20,3 +20,13 @@ def own_draws(request):
     """A module's RNG starts anew in each test: what is drawn does not depend on which tests ran before."""
     if hasattr(request.module, "RNG"):
         request.module.RNG.bit_generator.state = np.random.default_rng(1).bit_generator.state
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session):
+    """Compile all kernels before the workers of the whole suite start: each would compile them for itself."""
+    config = session.config
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS and getattr(config.option, "tx", None):
+        from rffboost_ext.kernels.warmup import compile_all
+
+        compile_all(len(config.option.tx), lambda *_: None)
