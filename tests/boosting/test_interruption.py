@@ -62,7 +62,7 @@ def test_interrupted_folds_are_averaged(moment, quality):
 def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
     params = {"n_folds": 1, "refit": False, "quality": "fast", "random_state": 0} | STOPPED
     without = RFFBoostRegressor(**params).fit(X, Y)
-    rounds, plain = [0], boosting.require_derivatives
+    rounds, plain = [0], boosting.check_derivatives
 
     def interrupting(*args):
         rounds[0] += 1
@@ -70,7 +70,7 @@ def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
             raise KeyboardInterrupt
         return plain(*args)
 
-    monkeypatch.setattr(boosting, "require_derivatives", interrupting)
+    monkeypatch.setattr(boosting, "check_derivatives", interrupting)
     model = RFFBoostRegressor(**(params | {"refit": True}))
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)
@@ -110,7 +110,7 @@ def test_nothing_done_is_no_model(monkeypatch):
     def interrupting(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(boosting, "require_derivatives", interrupting)
+    monkeypatch.setattr(boosting, "check_derivatives", interrupting)
     for params in (ROUNDS, STOPPED):
         model = RFFBoostRegressor(**params)
         with pytest.raises(KeyboardInterrupt):

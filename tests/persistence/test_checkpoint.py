@@ -61,7 +61,7 @@ class Fate:
 
     def __init__(self, monkeypatch) -> None:
         self.left = -1
-        monkeypatch.setattr(boosting, "require_derivatives", self.before(boosting.require_derivatives))
+        monkeypatch.setattr(boosting, "check_derivatives", self.before(boosting.check_derivatives))
         monkeypatch.setattr(files.os, "fsync", self.before(files.os.fsync))
         monkeypatch.setattr(files.os, "replace", self.before(files.os.replace))
 
@@ -159,8 +159,8 @@ def test_a_checkpoint_changes_nothing_but_how_trees_round(params, tmp_path):
 
 def test_a_fit_goes_on_from_its_last_checkpoint(fate, tmp_path, monkeypatch):
     half_done(fate, tmp_path / "file")
-    rounds, plain = [], boosting.require_derivatives
-    monkeypatch.setattr(boosting, "require_derivatives", lambda *args: rounds.append(1) or plain(*args))
+    rounds, plain = [], boosting.check_derivatives
+    monkeypatch.setattr(boosting, "check_derivatives", lambda *args: rounds.append(1) or plain(*args))
     fitted(tmp_path / "file", {"learner": "rff_newton"} | ROUNDS)
     assert len(rounds) == 12 - 5
 
