@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,10 +13,10 @@ from ...core import Scales
 from ...utils.param_validation import NON_NEGATIVE, POSITIVE, POSITIVE_SEQUENCE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from ..target_statistics import EstimatedLoss
+from ..target_statistics import EstimatedLoss, round_to_24_bits
 
 # Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
-LARGEST = 1e250
+LARGEST = 1e300
 # The resolution of a target, as a share of its spread.
 RESOLUTION = 1e-6
 # Relative learning rate of all parameters but the first: scales would soon follow the errors of training rows,
@@ -32,8 +32,9 @@ class Distribution(EstimatedLoss):
     The response has a column for each parameter of the distribution, ``link.names``. The loss of a row is
     ``-log p(y)``, constants included. The hessian is the diagonal of the Fisher information of the scores,
     :math:`E[(\partial_c \log p)^2]`, which does not depend on y and is positive. Newton steps are then natural
-    gradients (Duan et al.) as far as parameters are orthogonal, and each score has its own unit: one over the
-    Fisher information at the baseline, rounded to a power of two. In a fit the information is at least a tenth of
+    gradients (Duan et al.) as far as parameters are orthogonal. Steps t above 1 in logs of parameters, as of rare
+    events or outliers, are shortened to 1 + log t by a larger hessian. Each score has its own unit: one over the
+    Fisher information at the baseline. In a fit the information is at least a tenth of
     that, since steps would be too long where a parameter hardly matters, such as the degrees of freedom of a
     nearly normal distribution. Steps of parameters other than the first, as of scales, are an eighth of natural
     gradients: they would follow the errors of the training rows, which soon are smaller than those of others.
@@ -56,6 +57,8 @@ class Distribution(EstimatedLoss):
 
     rows = "independent"
     exact_hessian = False
+    has_location: ClassVar[bool] = False
+    """Whether the first score is in the unit of the target; other scores are logs, or logits."""
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
     unit: float | str | Sequence[float]
 
@@ -63,8 +66,18 @@ class Distribution(EstimatedLoss):
         self.unit = unit
 
     def estimated_unit(self, y: Array, weight: Array) -> tuple[float, ...]:
-        """One over the Fisher information of each score at the baseline, rounded to a power of two."""
-        return tuple(np.exp2(-np.round(np.log2(self._information(self.baseline(y, weight)[None])[0]))).tolist())
+        """One over the Fisher information of each score at the baseline.
+
+        Raises
+        ------
+        ValueError
+            If it is out of the range of numbers, for targets near 1e150 or 1e-150.
+        """
+        information = self._information(self.baseline(y, weight)[None])[0]
+        if not ((information > 1.0 / LARGEST) & (information < LARGEST)).all():
+            size = float(np.abs(y).max())
+            raise ValueError(f"loss {self!r}: y must be given in other units, got numbers of up to {size:g}")
+        return tuple(map(round_to_24_bits, 1.0 / information))
 
     @property
     def scales(self) -> Scales:  # type: ignore[override]
@@ -88,8 +101,10 @@ class Distribution(EstimatedLoss):
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         with np.errstate(over="ignore"):
-            gradient = np.hstack(self.gradient(y, raw))
-        return np.clip(gradient, -LARGEST, LARGEST), self._information(raw)
+            gradient = np.clip(np.hstack(self.gradient(y, raw)), -LARGEST, LARGEST)
+        hessian, first = self._information(raw), int(self.has_location)
+        hessian[:, first:] = bounding_hessian(gradient[:, first:], hessian[:, first:])
+        return gradient, hessian
 
     def _information(self, raw: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -165,6 +180,17 @@ class ContinuousDistribution(Distribution):
 
 
 DISTRIBUTIONS: Registry[Distribution] = Registry("distribution", Distribution)  # type: ignore[type-abstract]
+
+
+def bounding_hessian(gradient: Array, information: Array) -> Array:
+    """Hessians of logs of parameters (n, C): the information, or more for rows of long steps.
+
+    The information of rare events is small, and a step multiplies the mean by the exponential of the ratio of an
+    event to its mean. A step of length t above 1 is shortened to 1 + log(t), about the log of this ratio.
+    """
+    with np.errstate(over="ignore"):
+        length = np.clip(np.abs(gradient) / information, 1.0, LARGEST)
+    return information * (length / (1.0 + np.log(length)))
 
 
 def maximum_likelihood(

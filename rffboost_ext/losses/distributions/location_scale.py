@@ -31,6 +31,7 @@ class LocationScale(ContinuousDistribution):
     """Base class of distributions with a location and a scale, whose log is the second score."""
 
     link = ParameterLink.of_scores(loc=IdentityLink(), scale=LogLink())
+    has_location = True
     scale_information: float
     """The Fisher information of the log of the scale; that of the location is one over the squared scale."""
 
