@@ -40,8 +40,8 @@ def column_array(values: Any) -> Array:
     series = column_series(values)
     if series is None:
         return sequence_array(values) if isinstance(values, list | tuple) else np.asarray(values)
-    if series.dtype.is_temporal():
-        return np.asarray(series.to_native())
+    if series.dtype.is_temporal() and (array := np.asarray(series.to_native())).dtype.kind in "mM":
+        return array
     if is_plain_number(series.dtype):
         array = series.to_numpy()
         if series.dtype.is_float() or not is_rounded(array):

@@ -30,7 +30,7 @@ N_ROWS = 4_000
 # Maximum number of rows to search for a nearest neighbour.
 MAX_NEIGHBOURS = 500
 
-PARAMETERS = {"n_cosines": Integer(1), "tol": Real(0.0, 1.0, inclusive=True), "random_state": SEED}
+PARAMETERS = {"n_cosines": Integer(1), "tol": Real(0.0, 1.0, closed="both"), "random_state": SEED}
 
 
 def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_state: Any = None) -> E:

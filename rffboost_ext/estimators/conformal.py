@@ -24,7 +24,7 @@ from ..preprocessing.tables import (
     read_table,
     replace_missing,
 )
-from ..utils.param_validation import SEED, OpenInterval, require_all
+from ..utils.param_validation import SEED, Real, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
@@ -108,8 +108,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     """
 
     constraints = {
-        "alpha": OpenInterval(0.0, 1.0),
-        "calibration_fraction": OpenInterval(0.0, 1.0),
+        "alpha": Real(0.0, 1.0, closed="neither"),
+        "calibration_fraction": Real(0.0, 1.0, closed="neither"),
         "random_state": SEED,
     }
 

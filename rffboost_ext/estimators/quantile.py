@@ -15,7 +15,7 @@ from .._signals import atomic_fit
 from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
-from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
+from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, Real, is_auto, require_all
 from ..utils.typing import Array
 from .parameters import copy_with_own_parts, explain_unknown
 from .regressor import RFFBoostRegressor
@@ -28,7 +28,7 @@ class QuantileLevelsCheck(Check):
     def fits(self, value: object) -> bool:
         if isinstance(value, np.ndarray):
             return value.ndim == 1 and value.dtype.kind == "f"
-        inside = OpenInterval(0.0, 1.0)
+        inside = Real(0.0, 1.0, closed="neither")
         return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
 
     def accepts(self, value: object) -> bool:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.early_stopping.patience import improves
 from ..boosting.metrics import name_and_direction
-from .plot_style import ACCENT, CYCLE, LONGEST, component_hint, distinct_labels, get_axes, label, style_axes
+from .plot_style import ACCENT, CYCLE, LONGEST, distinct_labels, get_axes, label, style_axes
 
 
 @dataclass(eq=False, repr=False)
@@ -81,7 +81,6 @@ class HistoryDisplay:
         if not result and scores is None:
             raise ValueError(
                 f"HistoryDisplay: estimator must be fitted with eval_set or early stopping, got {estimator!r}"
-                f"{component_hint(estimator)}"
             )
         known = list(next(iter(result.values()))) if result else [monitored_metric(estimator)]
         metric = known[-1] if metric is None else metric

@@ -84,14 +84,7 @@ def check_booster(owner: str, estimator: Any) -> None:
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
             f"{owner}: estimator must be a booster such as RFFBoostRegressor, got a {type(estimator).__name__}"
-            f"{component_hint(estimator)}"
         )
-
-
-def component_hint(estimator: Any) -> str:
-    """Hint at the attribute with the component estimators of an estimator."""
-    held = [name for name in ("estimators_", "estimator_", "best_estimator_", "steps") if hasattr(estimator, name)]
-    return f"; its components are in {held[0]}" if held else ""
 
 
 def feature_index(feature: int | str, names: Sequence[str], parameter: str) -> int:

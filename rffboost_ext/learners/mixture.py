@@ -74,7 +74,7 @@ class Mixture(Learner):
     constraints = {
         "subsample": POSITIVE_FRACTION,
         "memory": FRACTION,
-        "least_share": Real(0.0, 0.5, inclusive=True),
+        "least_share": Real(0.0, 0.5, closed="both"),
         "n_alternating": Integer(0),
     }
 

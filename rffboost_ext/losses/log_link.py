@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
-from ..utils.param_validation import OpenInterval
+from ..utils.param_validation import Real
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
@@ -143,7 +143,7 @@ class Tweedie(LogLinkLoss):
     Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
     """
 
-    constraints = ScaledLoss.constraints | {"power": OpenInterval(1.0, 2.0)}
+    constraints = ScaledLoss.constraints | {"power": Real(1.0, 2.0, closed="neither")}
 
     def __init__(self, power: float = 1.5, unit: float | str = "auto") -> None:
         super().__init__(unit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
+from ..utils.param_validation import POSITIVE, OneOf, Real
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
@@ -65,7 +65,7 @@ class Quantile(PiecewiseLinearLoss):
     MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
     """
 
-    constraints = ScaledLoss.constraints | {"quantile": OpenInterval(0.0, 1.0)}
+    constraints = ScaledLoss.constraints | {"quantile": Real(0.0, 1.0, closed="neither")}
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
         super().__init__(unit)

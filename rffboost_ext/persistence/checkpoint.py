@@ -191,51 +191,34 @@ def recorder_for(model: Any, rows: Dataset, held: Any, init: Ensemble | None) ->
         return FitRecorder()
     if len(found) > 1:
         raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
-    for name, value in hyperparameters(model).items():
-        require_identifiable(type(model).__name__, name, value)
     return CheckpointRecorder(found[0], fit_fingerprint(model, rows, held, init) | {"every": str(found[0].every)})
-
-
-def require_identifiable(owner: str, name: str, value: Any) -> None:
-    """Raise a ValueError if a parameter holds a function that another process could not identify."""
-    import pickle
-
-    for one in value if isinstance(value, list | tuple) else [value]:
-        try:
-            pickle.dumps(one)
-        except Exception as error:  # whatever pickling a user's own object may raise
-            # A part of a class that pickle does not find is known by its hyperparameters.
-            if isinstance(one, Spec) and not ADDRESS.search(repr(one)):
-                continue
-            raise ValueError(
-                f"{owner}: {name} must be known again when a fit goes on from its Checkpoint: a function must be "
-                f"one that pickle finds by its name, got {one!r}"
-            ) from error
-
-
-def hyperparameters(model: Any) -> dict[str, Any]:
-    """The parameters of an estimator that the bits of its model depend on, by name."""
-    params: dict[str, Any] = model.get_params(deep=False)
-    return {name: value for name, value in params.items() if name not in FREE}
 
 
 def fit_fingerprint(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> dict[str, str]:
     """A hash of everything that the result of a fit depends on, by name."""
     from .._version import __version__
 
-    params = hyperparameters(model)
-    given: dict[str, Any] = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "base_margin": rows.offset}
+    given = {name: value for name, value in model.get_params(deep=False).items() if name not in FREE}
+    given |= {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "base_margin": rows.offset}
     given |= {"eval_set": held, "init_model": init}
     if rows.group is not None:
         given["groups"] = rows.group
-    return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}
+    owner = type(model).__name__
+    return {name: digest(owner, name, value) for name, value in given.items()} | {"rffboost_ext": __version__}
 
 
-def digest(value: Any) -> str:
-    """A hash of a value; its repr if it cannot be hashed."""
+def digest(owner: str, name: str, value: Any) -> str:
+    """A hash of a value, or its repr; a ValueError for a function that another process could not identify."""
     from joblib import hash
 
     try:
         return str(hash(value))
-    except Exception:  # whatever pickling a user's own object may raise
-        return full_repr(value) if isinstance(value, Spec) else repr(value)
+    except Exception as error:  # whatever pickling a user's own object may raise
+        # A part of a class that pickle does not find is known by its hyperparameters.
+        text = full_repr(value) if isinstance(value, Spec) else repr(value)
+        if ADDRESS.search(text):
+            raise ValueError(
+                f"{owner}: {name} must be known again when a fit goes on from its Checkpoint: a function must be "
+                f"one that pickle finds by its name, got {text}"
+            ) from error
+        return text

@@ -77,9 +77,7 @@ def choose_log_transform(
 
 def numeric_columns(X: Array, expansion: ImputeAndEncode | None) -> Array:
     """The numeric columns, imputed, (n, p): the first of the expanded columns."""
-    if expansion is not None:
-        X = expansion(X) if expansion.only_imputes_means else expansion.impute(X[:, expansion.numeric])
-    return X.astype(np.float64)
+    return (X if expansion is None else expansion.impute(X[:, expansion.numeric])).astype(np.float64)
 
 
 def candidate_log_scales(

@@ -14,11 +14,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from ..data.columns import (
-    ADVICE_FOR_TIMES,
     EXACT_INTEGERS,
     REAL_KINDS,
     column_array,
-    column_series,
     exact_array,
     is_missing,
     is_plain_number,
@@ -132,18 +130,12 @@ def column_numbers(X: Any, column: int, in_fit: bool = True) -> Array:
     ValueError, TypeError
         If a value is no real number; the message names the column, and says what it may hold.
     """
-    values = get_column(X, column)
-    series = column_series(values)
-    is_time = series is not None and series.dtype.is_temporal()
-    array = column_array(values if series is None else series)
-    if array.dtype.kind in REAL_KINDS and not is_time:
+    array = column_array(get_column(X, column))
+    if array.dtype.kind in REAL_KINDS:
         return array
-    name = f"column {describe_column(X, column)} of X"
-    if is_time:
-        kind = getattr(values, "dtype", getattr(values, "type", ""))
-        raise ValueError(f"{name} must hold numbers, got {kind}: {ADVICE_FOR_TIMES}")
     or_else = "" if array.dtype.kind in "mM" else ", as in fit" if not in_fit else or_be_categorical(X, column)
-    return real_numbers(array, f"{name} must hold numbers{or_else}", text=True, missing=True)
+    what = f"column {describe_column(X, column)} of X must hold numbers{or_else}"
+    return real_numbers(array, what, text=True, missing=True)
 
 
 def or_be_categorical(X: Any, column: int) -> str:

@@ -41,7 +41,6 @@ from rffboost_ext.utils.param_validation import (
     Instance,
     Integer,
     OneOf,
-    OpenInterval,
     Range,
     Real,
     require,
@@ -57,7 +56,7 @@ CASES = [
     (NON_NEGATIVE, [0, 0.5], [-1e-3, np.inf], [[1.0]]),
     (FRACTION, [0, 1.0], [1.5, -0.1], ["all"]),
     (POSITIVE_FRACTION, [1.0], [0.0, 1.1], [None]),
-    (OpenInterval(0.0, 1.0), [0.5], [0.0, 1.0, np.nan], ["0.5", None]),
+    (Real(0.0, 1.0, closed="neither"), [0.5], [0.0, 1.0, np.nan], ["0.5", None]),
     (Range(), [(0.1, 2), [3.0, 3.0]], [(2.0, 1.0), (0.0, 1.0)], [(1.0,), 1.0, ("a", 1.0)]),
     (POSITIVE_SEQUENCE, [[1.0, 2], np.ones(2), ()], [[1.0, 0.0]], ["12", 3.0, [1.0, "2"]]),
     (BOOL, [True, np.bool_(False)], [], [1, 0.0, "yes", None]),
@@ -66,8 +65,8 @@ CASES = [
     (Instance(Tree), [Tree()], [], [Tree, "tree"]),
     (SEED, [0, GENERATOR, None], [-1, 2**32], ["one", 1.5]),
     (THREADS, [1, -1, None], [0, -2000], [1.5]),
-    (RATE, [0.1, Decay()], [0.0, -1], [lambda: 0.1, lambda index, total: 0.1, Decay, None]),
-    (CALLBACKS, [[len], ()], [], [3, [3], [lambda: True], [ProgressBar]]),
+    (RATE, [0.1, Decay()], [0.0, -1], [Decay, None]),
+    (CALLBACKS, [[len], ()], [], [3, [3], [ProgressBar]]),
 ]
 
 

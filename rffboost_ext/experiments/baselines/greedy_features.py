@@ -17,7 +17,7 @@ from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
 from .feature_map import FeatureMap, TrainingData
 
-PENALTY = Real(0.0, inclusive=True)
+PENALTY = Real(0.0, closed="both")
 FLOOR = 1e-10
 """Added to the penalty, so that the system stays solvable with a constant score or a frequency of 0."""
 

@@ -185,7 +185,7 @@ class GreedyKernel(PairMap):
     random_state: Any = None
 
     # The product of beta with the root of the number of rows is finite.
-    constraints = PairMap.constraints | {"n_candidates": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
+    constraints = PairMap.constraints | {"n_candidates": Integer(1), "beta": Real(0.0, 1e300, closed="both")}
     roles = PairMap.roles | {"weighting": WEIGHTINGS}
 
     def reweighted(

@@ -206,7 +206,7 @@ class PBLandmarks(LandmarkMap):
     random_state: Any = None
 
     # The product of beta with the root of the number of rows is finite.
-    constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
+    constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, closed="both")}
     roles = {"kernel": SPECTRA}
 
     def _learn(self, data: TrainingData) -> None:

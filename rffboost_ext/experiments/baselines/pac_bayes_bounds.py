@@ -288,7 +288,7 @@ def _temperature(
     owner: str, loss: float, n: int, epsilon: float, t: float | None, proxy: float, **divergence: float
 ) -> float:
     """Check the arguments of a bound, its divergence by name, and return its temperature."""
-    require(owner, "loss", loss, Real(0.0, 1.0, inclusive=True))
+    require(owner, "loss", loss, Real(0.0, 1.0, closed="both"))
     for name, value in divergence.items():
         require(owner, name, value, NON_NEGATIVE)
     require(owner, "n", n, Integer(2))
