@@ -30,7 +30,7 @@ booster = xgb.train(
     verbose_eval=False,
 )
 print("stopped early, best round:", booster.best_iteration)
-model = rxgb.bind(booster, "exponential", n_rounds=booster.best_iteration + 1)
+model = rxgb.bind(booster[: booster.best_iteration + 1], "exponential")
 probabilities = model.predict_proba(X_test)
 print(f"log loss of the best round: {log_loss(y_test, probabilities):.3f}")
 

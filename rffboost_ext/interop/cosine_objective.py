@@ -26,7 +26,7 @@ from ..utils.typing import Array
 from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
 from .models import NO_MODEL, fitted
-from .objectives import attach, matrix_host, read_rows, read_targets, require_whole_groups
+from .objectives import matrix_host, read_rows, read_targets, require_whole_groups
 from .score_conversion import (
     as_columns,
     n_classes_of_scores,
@@ -116,27 +116,21 @@ class CosineObjective:
         self._shrunk_step(self.loss)
         self._trainings = Trainings()
 
-    def attach(self, matrix: Any, X: Any = None, *, y: Any = None) -> None:
-        """Provide the features of a matrix that does not return them, or a target of several columns.
+    def attach(self, matrix: Any, X: Any) -> None:
+        """Provide the features of a matrix that does not return them.
 
         Parameters
         ----------
         matrix : DMatrix or Dataset
             For training or for evaluation.
-        X : array-like of shape (n, d), optional
+        X : array-like of shape (n, d)
             Its features, finite: those that the trees use.
-        y : array-like of shape (n,) or (n, K), optional
-            Its target, as by the function ``attach`` of this module.
 
         Raises
         ------
         ValueError
-            If X is not finite or has another number of rows, or if y is invalid.
+            If X is not finite or has another number of rows.
         """
-        if y is not None:
-            attach(matrix, y=y)
-        if X is None:
-            return
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         n_samples = len(read_targets(matrix, self.loss))
@@ -209,7 +203,7 @@ class CosineObjective:
         host = host_of(booster, NO_MODEL)
         trees = host.rounds(booster, training.tree_grown)
         training.require_trees(trees)
-        found, fitter = host.read(booster, n_rounds=1), training.fitter
+        found, fitter = host.read(booster), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
         ensemble = training.ensemble(trees, self.every)
         model = fitted(found, ensemble, fitter.parts.loss, learner=self.learner)

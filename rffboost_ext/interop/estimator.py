@@ -33,10 +33,17 @@ from .score_conversion import (
     slope_of,
 )
 
-PARAMETERS = """loss : str or Loss, default={loss!r}
+TEMPLATE = """``{host}`` with one of our losses, or one of the user's.
+
+    The intercept is the loss's baseline, predictions use its own link, and sample weights apply. {files}
+
+    Parameters
+    ----------
+    loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.
     **kwargs
-        Parameters of ``{host}`` except {without}, which the loss would ignore.
+        Parameters of ``{host}`` except {without},
+        which the loss would ignore.
 
     Attributes
     ----------

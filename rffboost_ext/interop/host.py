@@ -12,35 +12,27 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import Link, Loss, Term
+from ..core import Loss, Term
+from ..estimators.init_model import InitModel
 from ..preprocessing.category_encoding import CategoryEncoding, sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
 
-@dataclass(frozen=True)
-class HostModel:
-    """A host's model.
+@dataclass(frozen=True, kw_only=True)
+class HostModel(InitModel):
+    """A host's model, with scores in the host's units. Categorical splits act on the host's codes.
 
     Attributes
     ----------
     booster : Booster
-    ensemble : Ensemble
-        Its scores, in the host's units. Categorical splits act on the host's codes.
     objective : str
         The name of the objective that it records.
-    link : Link or None
-        The link of its scores; None if it is unknown, as for a callable objective.
-    n_features : int
-    names : ndarray of shape (d,) or None
-        Names of the columns, None if there are none.
     read_categories : callable
         Returns the categories of each column in the order of the host's codes, None for numbers; an empty list if
         all are numbers. It raises a ValueError if the model does not have them intact.
     has_exact_names : bool
         Whether the names are the user's; else an underscore may be a space in the user's table.
-    classes : ndarray of shape (K,) or None
-        The user's labels, if the model has them.
     n_targets : int
         Targets of several outputs that are not the classes of one.
     averages : bool
@@ -48,14 +40,10 @@ class HostModel:
     """
 
     booster: Any
-    ensemble: Ensemble
     objective: str
-    link: Link | None
     n_features: int
-    names: Array | None
     read_categories: Callable[[], Sequence[Array | None]]
     has_exact_names: bool = True
-    classes: Array | None = None
     n_targets: int = 1
     averages: bool = False
 
@@ -130,8 +118,8 @@ class Host(ABC):
         return model
 
     @abstractmethod
-    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
-        """A booster or a fitted estimator, with some rounds; by default those of its ``predict``."""
+    def read(self, model: Any) -> HostModel:
+        """A booster or a fitted estimator, with the rounds that its ``predict`` uses."""
 
     @abstractmethod
     def rounds(self, booster: Any, changed: Sequence[bool]) -> list[Term | None]:

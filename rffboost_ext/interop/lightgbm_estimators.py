@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import lightgbm
@@ -18,13 +19,17 @@ from ..preprocessing.row_arguments import check_base_margin
 from ..preprocessing.tables import target_array
 from ..preprocessing.targets import decision_values, first_labels
 from ..utils.typing import Array
-from .estimator import PARAMETERS, HostEstimator, routed
+from .estimator import TEMPLATE, HostEstimator, routed
 from .fit_targets import pairs_of_sets, with_targets
 from .lightgbm_host import HOST
 from .objectives import attach, host_labels
 from .score_conversion import ArrayMetric, ArrayObjective
 
-WITHOUT = "objective and those of its own objectives, such as alpha"
+DESCRIPTION = partial(
+    TEMPLATE.format,
+    files="Pickle stores the\n    whole estimator; a file of ``booster_.save_model`` holds only the trees.",
+    without="objective and those of its own objectives, such as alpha",
+)
 # LightGBM's aliases of parameters.
 METRIC = ("metric", "metrics", "metric_types")
 NUM_CLASS = ("num_class", "num_classes")
@@ -161,14 +166,7 @@ class LGBMEstimator(HostEstimator):
 
 
 class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
-    __doc__ = f"""``lightgbm.LGBMClassifier`` with one of our losses, or one of the user's.
-
-    The intercept is the loss's baseline, probabilities use its own link, and sample weights apply. Pickle stores
-    the whole estimator; a file of ``booster_.save_model`` holds only the trees.
-
-    Parameters
-    ----------
-    {PARAMETERS.format(loss="log_loss", task="classification", host="lightgbm.LGBMClassifier", without=WITHOUT)}
+    __doc__ = f"""{DESCRIPTION(host="lightgbm.LGBMClassifier", task="classification", loss="log_loss")}
 
     Notes
     -----
@@ -195,14 +193,7 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
 
 
 class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):
-    __doc__ = f"""``lightgbm.LGBMRegressor`` with one of our losses, or one of the user's.
-
-    The intercept is the loss's baseline, predictions use its own link, and sample weights apply. Pickle stores the
-    whole estimator; a file of ``booster_.save_model`` holds only the trees.
-
-    Parameters
-    ----------
-    {PARAMETERS.format(loss="squared_error", task="regression", host="lightgbm.LGBMRegressor", without=WITHOUT)}
+    __doc__ = f"""{DESCRIPTION(host="lightgbm.LGBMRegressor", task="regression", loss="squared_error")}
 
     Notes
     -----

@@ -13,7 +13,6 @@ from lightgbm import Booster, Dataset, LGBMModel
 from ..core import Link, Loss, Term
 from ..losses.links import BinaryLogitLink
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .cosine_training import assign_trees
 from .host import Host, HostModel
@@ -81,23 +80,22 @@ class LightGBMHost(Host):
             data.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
         return baseline
 
-    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
+    def read(self, model: Any) -> HostModel:
         booster = self.booster_of(model)
         width = booster.num_model_per_iteration()
-        require("to_ensemble", "n_rounds", n_rounds, Integer(1, booster.num_trees() // width) | OPTIONAL)
-        text = parse_text_model(booster.model_to_string(num_iteration=n_rounds))
+        text = parse_text_model(booster.model_to_string())
         terms = tuple(rounds_of_text_model(text))
         ensemble = Ensemble(np.zeros(width), terms, np.ones((len(terms), 2)))
         names, objective = booster.feature_name(), text.header.get("objective", "custom")
         is_named = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
         return HostModel(
-            booster,
-            ensemble,
-            objective,
-            recorded_link(objective),
-            booster.num_feature(),
-            np.array(names, dtype=object) if is_named else None,
-            partial(text_model_categories, text, booster.pandas_categorical or []),
+            booster=booster,
+            ensemble=ensemble,
+            objective=objective,
+            link=recorded_link(objective),
+            n_features=booster.num_feature(),
+            names=np.array(names, dtype=object) if is_named else None,
+            read_categories=partial(text_model_categories, text, booster.pandas_categorical or []),
             has_exact_names=not any("_" in name for name in names),
             classes=getattr(model, "classes_", None),
             averages="average_output" in text.header,

@@ -25,7 +25,7 @@ NO_MODEL = "model must be a Booster or a scikit-learn estimator of XGBoost or Li
 """Error message for other objects than a model."""
 
 
-def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
+def to_ensemble(model: Any) -> Ensemble:
     """A host's model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
 
     Parameters
@@ -34,9 +34,8 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
         Of XGBoost any objective with a known link; gbtree or dart, with leaves of one or several outputs, or
         gblinear, which is one term. Of LightGBM gbdt, dart or rf, also with linear leaves. For categorical splits
         the ensemble acts on codes, as the hosts do on arrays.
-    n_rounds : int, optional
-        Rounds to take; by default those that the model's own ``predict`` uses: after early stopping up to the
-        best, but all of a Booster of XGBoost.
+        After early stopping the rounds up to the best are read, but all of a Booster of XGBoost, as its own
+        ``predict`` uses them. For fewer, slice the Booster or the result.
 
     Returns
     -------
@@ -48,7 +47,7 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
     Raises
     ------
     ValueError
-        If the model has fewer rounds than asked for, an unknown objective, treats values other than NaN as missing
+        If the model has an unknown objective, treats values other than NaN as missing
         (XGBoost's ``missing``), or was trained with ``zero_as_missing`` of LightGBM.
     TypeError
         If it is no model of XGBoost or LightGBM.
@@ -62,12 +61,12 @@ def to_ensemble(model: Any, *, n_rounds: int | None = None) -> Ensemble:
     >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
     True
     """
-    return raw_ensemble(model, read_model(model, n_rounds))
+    return raw_ensemble(model, read_model(model))
 
 
-def read_model(model: Any, n_rounds: int | None = None) -> HostModel:
+def read_model(model: Any) -> HostModel:
     """A model of a host as ``to_ensemble`` takes it, in the host's units."""
-    return host_of(model, NO_MODEL).read(model, n_rounds)
+    return host_of(model, NO_MODEL).read(model)
 
 
 def raw_ensemble(model: Any, found: HostModel) -> Ensemble:
@@ -84,7 +83,6 @@ def bind(
     loss: str | Loss,
     baseline: Any = None,
     *,
-    n_rounds: int | None = None,
     base_margin: bool = False,
 ) -> BaseRFFBoost:
     """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
@@ -101,8 +99,6 @@ def bind(
     baseline : ndarray of shape (C,)
         For LightGBM the result of :func:`intercept`, which files do not record; 0 for each output if it was not
         called. XGBoost's booster has its own.
-    n_rounds : int, optional
-        Rounds to take, as in ``to_ensemble``.
     base_margin : bool, default=False
         Whether it was trained with a ``base_margin``, or an ``init_score`` of each row, which files do not record.
         Predictions then need the argument ``base_margin``; it takes the place of ``base_score``, as in XGBoost.
@@ -119,7 +115,7 @@ def bind(
         If the baseline is not finite numbers, one for each output, the loss is unknown, or the booster cannot be
         read.
     """
-    host, found = host_of(booster, NO_MODEL), read_model(booster, n_rounds)
+    host, found = host_of(booster, NO_MODEL), read_model(booster)
     ensemble, encoding = found.encoded(found.ensemble)
     n_outputs = ensemble.n_outputs
     loss = prepare_for_outputs(LOSSES.create(loss), n_outputs, found.n_targets)
@@ -153,13 +149,11 @@ def init_model(model: Any) -> InitModel:
     """A host's model as an initial model; that of XGBoost has classes 0 .. K-1, that of a Booster none."""
     found = read_model(model)
     ensemble, encoding = found.encoded(raw_ensemble(model, found))
-    return InitModel(
-        ensemble,
-        model.loss_.link if hasattr(model, "loss_") else found.link,
-        found.n_features,
-        found.classes,
-        encoding,
-        names=found.names,
+    return replace(
+        found,
+        ensemble=ensemble,
+        link=model.loss_.link if hasattr(model, "loss_") else found.link,
+        categories=encoding,
         uses_base_margin=getattr(model, "uses_base_margin_", None),
         description=repr(model),
     )

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-try:
-    import xgboost  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.2'"
-    ) from error
-
 from .cosine_objective import CosineObjective
 from .models import bind, to_ensemble
 from .objectives import attach, intercept, metric, objective

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..metrics.registry import find_metric
 from ..preprocessing.row_arguments import check_base_margin
 from ..preprocessing.targets import RealTargets
 from ..utils.typing import Array
-from .estimator import PARAMETERS, HostEstimator, routed
+from .estimator import TEMPLATE, HostEstimator, routed
 from .links import XGBOOST
 from .objectives import attach
 from .score_conversion import ArrayObjective, has_score_for_each_class, host_link
@@ -32,7 +33,11 @@ from .xgboost_host import (
     loss_to_text,
 )
 
-WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
+DESCRIPTION = partial(
+    TEMPLATE.format,
+    files="``save_model`` and\n    ``load_model`` keep the loss.",
+    without="objective, base_score and those of its own objectives, such as quantile_alpha",
+)
 LOSS, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the prepared loss, the parameter ``loss``, and whether there was an offset."""
 NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
@@ -217,14 +222,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
 
 
 class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
-    __doc__ = f"""``xgboost.XGBClassifier`` with one of our losses, or one of the user's.
-
-    The intercept is the loss's baseline, probabilities use its own link, sample weights apply, and ``save_model``
-    and ``load_model`` keep the loss.
-
-    Parameters
-    ----------
-    {PARAMETERS.format(loss="log_loss", task="classification", host="xgboost.XGBClassifier", without=WITHOUT)}
+    __doc__ = f"""{DESCRIPTION(host="xgboost.XGBClassifier", task="classification", loss="log_loss")}
 
     Notes
     -----
@@ -273,14 +271,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
 
 
 class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
-    __doc__ = f"""``xgboost.XGBRegressor`` with one of our losses, or one of the user's.
-
-    The intercept is the loss's baseline, predictions use its own link, sample weights apply, and ``save_model``
-    and ``load_model`` keep the loss.
-
-    Parameters
-    ----------
-    {PARAMETERS.format(loss="squared_error", task="regression", host="xgboost.XGBRegressor", without=WITHOUT)}
+    __doc__ = f"""{DESCRIPTION(host="xgboost.XGBRegressor", task="regression", loss="squared_error")}
 
     Notes
     -----

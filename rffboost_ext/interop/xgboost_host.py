@@ -24,7 +24,6 @@ from ..losses.registry import LOSSES
 from ..persistence.values import Packer, Unpacker
 from ..terms.ensemble import Ensemble
 from ..terms.linear_trees import linear_model
-from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.registry import qualified_name
 from ..utils.typing import Array
 from .host import Host, HostModel
@@ -82,7 +81,7 @@ class XGBoostHost(Host):
             return params | {"num_class": len(baseline), "objective": "multi:softprob"}
         return params | ({"num_target": len(baseline)} if len(baseline) > 1 else {})
 
-    def read(self, model: Any, n_rounds: int | None = None) -> HostModel:
+    def read(self, model: Any) -> HostModel:
         if isinstance(model, XGBModel) and not np.isnan(model.missing):
             raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
         booster = self.booster_of(model)
@@ -92,10 +91,8 @@ class XGBoostHost(Host):
         if linear:
             # XGBoost adds the first of several initial scores to all.
             start = np.full_like(start, start[0])
-        require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
         # As its own predict, a Booster uses all rounds, an estimator those up to the best.
-        used = n_rounds or (len(rounds) if model is booster else best_round(booster, len(rounds)))
-        terms = tuple(rounds[:used])
+        terms = tuple(rounds if model is booster else rounds[: best_round(booster, len(rounds))])
         ensemble, objective = Ensemble(start, terms, np.ones((len(terms), 2))), learner["objective"]["name"]
         link: Link | None = XGBOOST[objective]
         if objective == "binary:logistic" and ensemble.n_outputs > 1:
@@ -104,13 +101,13 @@ class XGBoostHost(Host):
         if callable(getattr(model, "objective", None)) or (model is booster and objective == BY_CALLABLE):
             link = None
         return HostModel(
-            booster,
-            ensemble,
-            objective,
-            link,
-            booster.num_features(),
-            names_of(booster),
-            partial(model_categories, learner),
+            booster=booster,
+            ensemble=ensemble,
+            objective=objective,
+            link=link,
+            n_features=booster.num_features(),
+            names=names_of(booster),
+            read_categories=partial(model_categories, learner),
             n_targets=int(learner["learner_model_param"]["num_target"]),
         )
 
@@ -220,11 +217,10 @@ def is_representable(baseline: Array, objective: str) -> bool:
     if objective not in CONVERSIONS:
         return True
     to_raw, to_stored = CONVERSIONS[objective]
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         stored = to_stored(baseline).astype(np.float32)
-    if not (np.isfinite(stored) & (stored >= np.finfo(np.float32).tiny)).all():
-        return False
-    return bool(np.abs(to_raw(stored) - baseline).max() < CLOSE)
+        is_close = np.abs(to_raw(stored) - baseline) < CLOSE
+    return bool((is_close & (stored >= np.finfo(np.float32).tiny)).all())
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:

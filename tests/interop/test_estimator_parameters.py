@@ -178,11 +178,3 @@ def test_a_model_that_cannot_be_loaded_changes_nothing(kind, file, tmp_path):
             model.load_model(path)
         assert vars(model) == before
         assert wanted is None or model.get_booster().save_raw() == wanted
-
-
-@hosts
-def test_rounds_that_a_model_does_not_have_are_named(host):
-    for model in (host.theirs("Regressor").fit(X, FAR), host.theirs("Classifier").fit(X, CLASSES)):
-        assert len(host.ours.to_ensemble(model, n_rounds=8)) == 8
-        with pytest.raises(ValueError, match=r"n_rounds must be .*8.*got 50"):
-            host.ours.to_ensemble(model, n_rounds=50)

@@ -33,7 +33,6 @@ def test_models_are_read(boosting, objective, missing):
     if boosting == "gbdt":
         first = booster.predict(rows, raw_score=True, num_iteration=4).reshape(len(rows), -1)
         np.testing.assert_allclose(ensemble[:4].raw(rows), first, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(rlgb.to_ensemble(booster, n_rounds=4).raw(rows), first, rtol=1e-12, atol=1e-12)
 
 
 def test_zeros_as_missing_values_are_refused():
