@@ -99,7 +99,10 @@ def is_exact(dtype: np.dtype[Any], categories: Array) -> bool:
 
 def encode_number(categories: Array, column: str, graph: Graph) -> str:
     """The code of each number, NaN for an unknown one."""
-    require_opset(graph, LOWEST_OPSET, "categories that are numbers")
+    if graph.opset < LOWEST_OPSET:
+        raise ValueError(
+            f"to_onnx: opset must be at least {LOWEST_OPSET} for categories that are numbers, got {graph.opset}"
+        )
     keys = categories.astype(graph.types[column])
     if not is_exact(keys.dtype, categories):
         wider = (
@@ -119,9 +122,3 @@ def encode_number(categories: Array, column: str, graph: Graph) -> str:
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
     found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)
     return graph.node("Where", found, code, gap, dtype=graph.dtype)
-
-
-def require_opset(graph: Graph, lowest: int, what: str) -> None:
-    """Raise a ValueError if the operator set is older than `lowest`."""
-    if graph.opset < lowest:
-        raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")

@@ -9,16 +9,7 @@ import numpy as np
 from rffboost_ext import Ensemble, Term
 from rffboost_ext.exporting import Array
 
-from .graph import BOOL, ConversionError, Graph
-
-HOW_TO_CONVERT = """Register one:
-
-    from onnx_export import Graph, convert_term
-
-    @convert_term.register
-    def _(term: {name}, graph: Graph, x: str) -> str:
-        ...  # add nodes with graph.node(...) and constants with graph.constant(...)
-        return name_of_the_output  # (n, C)"""
+from .graph import BOOL, Graph, no_form
 
 
 @singledispatch
@@ -47,8 +38,7 @@ def convert_term(term: Term, graph: Graph, x: str) -> str:
     TypeError
         If nothing is registered for the type of `term`.
     """
-    name = type(term).__name__
-    raise ConversionError(f"terms of type {name} have no ONNX form. {HOW_TO_CONVERT.format(name=name)}")
+    raise no_form("term", term, "x", "the_output  # (n, C)")
 
 
 @singledispatch

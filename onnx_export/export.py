@@ -10,7 +10,7 @@ import onnx
 from onnx import ModelProto, ValueInfoProto
 from onnx.defs import onnx_opset_version
 
-from rffboost_ext.exporting import Array, Integer, OneOf, require
+from rffboost_ext.exporting import Array, Integer, OneOf, require, resolve_target, write_atomically
 
 from . import (  # noqa: F401  register kinds of terms and of estimators
     cosines,
@@ -28,7 +28,7 @@ from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .links import class_columns, response_nodes
 from .metadata import metadata_for, write_metadata
-from .model import OFFSET, RESERVED, assemble, check_target_path, outer_dtype, save, value_info
+from .model import OFFSET, RESERVED, assemble, outer_dtype, value_info
 from .predictor import OnnxPredictor
 from .preprocessing_steps import columns_of_fit, open_steps
 from .source import ExportSource, export_source
@@ -165,9 +165,9 @@ def save_onnx(
     OSError
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """
-    check_target_path(path)
+    resolve_target(path)
     model = to_onnx(estimator, X, dtype=dtype, opset=opset, tree_operators=tree_operators)
-    save(model, path)
+    write_atomically(path, model.SerializeToString())
     return model
 
 

@@ -19,16 +19,7 @@ from rffboost_ext.losses import (
     ParameterLink,
 )
 
-from .graph import BOOL, ConversionError, Graph
-
-HOW_TO_LINK = """Register one:
-
-    from onnx_export import Graph, convert_link
-
-    @convert_link.register
-    def _(link: {name}, graph: Graph, raw: str) -> str:
-        ...  # add nodes with graph.node(...) and constants with graph.constant(...)
-        return name_of_the_response  # (n, W)"""
+from .graph import BOOL, Graph, no_form
 
 ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVsRestLink
 """Links with which the class of the largest raw score has the largest response."""
@@ -60,8 +51,7 @@ def convert_link(link: Link, graph: Graph, raw: str) -> str:
     TypeError
         If nothing is registered for the type of `link`.
     """
-    name = type(link).__name__
-    raise ConversionError(f"a link of type {name} has no ONNX form. {HOW_TO_LINK.format(name=name)}")
+    raise no_form("link", link, "raw", "the_response  # (n, W)")
 
 
 @convert_link.register

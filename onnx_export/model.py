@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper
 from onnx.checker import ValidationError
 from onnx.external_data_helper import load_external_data_for_model, uses_external_data
 
-from rffboost_ext.exporting import check_path, require_regular, write_atomically
+from rffboost_ext.exporting import check_path, require_regular
 
 from .graph import Graph
 from .protos import element_type, subgraphs
@@ -132,33 +131,17 @@ def tensors_of(graph: GraphProto) -> Iterator[TensorProto]:
 
 
 def load_external_data(model: ModelProto, name: str, folder: Path | None) -> None:
-    """Read the weights that a model keeps in files of a folder into the model itself.
-
-    Parameters
-    ----------
-    model : ModelProto
-        It is changed if it keeps weights elsewhere.
-    name : str
-        Name of the model, for messages.
-    folder : Path or None
-        Folder of the model; None if it is unknown.
-
-    Raises
-    ------
-    ValueError
-        If the folder is unknown, or a file is missing or outside the folder.
-    """
+    """Read the weights that a model keeps in files of a folder, None if it is unknown, into the model itself."""
     external = [tensor for tensor in tensors_of(model.graph) if uses_external_data(tensor)]
-    if not external:
-        return
-    if folder is None:
+    if external and folder is None:
         places = {entry.value for tensor in external for entry in tensor.external_data if entry.key == "location"}
         raise ValueError(
             f"{name} has weights in the file {', '.join(sorted(places))} beside it, whose folder is unknown: pass "
             f"the path of the model, or load it by onnx.load"
         )
     try:
-        load_external_data_for_model(model, str(folder))
+        if external:
+            load_external_data_for_model(model, str(folder))
         for tensor in external:
             # As in a file that has the weights in it.
             tensor.ClearField("data_location")
@@ -175,40 +158,3 @@ def require_plausible_shapes(model: ModelProto, name: str) -> None:
                 f"{name} cannot be read as an ONNX model: {tensor.name!r} has the shape {list(tensor.dims)} in a "
                 f"file of {size} bytes"
             )
-
-
-def check_target_path(path: str | os.PathLike[str]) -> Path:
-    """`path`, checked to name a file in an existing folder.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a path, or empty, or that of a device, pipe or socket.
-    FileNotFoundError
-        If its folder does not exist.
-    IsADirectoryError
-        If it is a folder itself.
-    """
-    target = Path(check_path(path))
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "the path to write to is a folder", str(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no folder to write to", str(path))
-    require_regular(target)
-    return target
-
-
-def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
-    """Write a model; the file is created or replaced atomically.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the error names `path`.
-    """
-    target, content = check_target_path(path), model.SerializeToString()
-    try:
-        write_atomically(target, content)
-    except OSError as error:
-        # Name the path, not the temporary file, which the caller does not know.
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error

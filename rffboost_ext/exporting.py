@@ -28,7 +28,7 @@ from .preprocessing.tables import (
     with_underscores,
 )
 from .preprocessing.targets import squeeze
-from .utils.files import check_path, require_regular, write_atomically
+from .utils.files import check_path, require_regular, resolve_target, write_atomically
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, require
 from .utils.typing import Array

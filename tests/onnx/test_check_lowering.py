@@ -77,7 +77,7 @@ def test_a_term_without_a_conversion_and_rows_of_a_wrong_shape() -> None:
 
     convert_term.register(Line)(right)
     check_lowering(Unknown(np.ones((3, 1)), np.ones(1)), X)
-    with pytest.raises(AssertionError, match="terms of type Linear have no ONNX form"):
+    with pytest.raises(AssertionError, match="a term of type Linear has no ONNX form"):
         check_lowering(Linear(np.ones((3, 1))), X)
     with pytest.raises(ValueError, match=r"X must have shape \(n, d\) with at least one row, got \(0, 3\)"):
         check_lowering(random_cosines(0, 2, 3), X[:0])

@@ -22,7 +22,7 @@ X = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.1] + [0.0, 1e3, 5.0]
 
 
 def test_an_unknown_term_says_how_to_register() -> None:
-    with pytest.raises(TypeError, match=r"Linear have no ONNX form. Register one(.|\n)*convert_term.register"):
+    with pytest.raises(TypeError, match=r"Linear has no ONNX form. Register one(.|\n)*convert_term.register"):
         to_onnx(posed(ensemble_of(Linear(np.ones((3, 1)))), 3))
 
 
