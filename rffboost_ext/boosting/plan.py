@@ -105,7 +105,7 @@ def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int =
 
 def multi_output_learners() -> str:
     """The names of registered learners that can fit several outputs."""
-    return ", ".join(repr(name) for name in LEARNERS.names() if LEARNERS.get(name).multi_output is True)
+    return ", ".join(repr(name) for name in LEARNERS.names() if LEARNERS.make(name).multi_output)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -69,9 +69,7 @@ class Newton(Step):
     """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        weighted = output if round.output_weights is None else round.output_weights * output
-        slope = round.inner(round.gradient, weighted)
-        return 1.0, safe_ratio(-slope, round.inner(round.hessian, weighted, output))
+        return 1.0, round.newton_length(output)
 
 
 @STEPS.register("line_search")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Learner, Loss, Observations, Round, Term
+from ..core import CoupledLoss, Learner, Loss, Observations, Round, Term
 from ..core.spec import full_repr
 from ..learners.design import Design
+from ..losses.wrapper import LossWrapper
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -45,14 +46,18 @@ class LearnerSample:
         """The learner, for messages."""
         return f"learner {self.learner!r}"
 
-    def round(self, seed: int = 0) -> Round:
-        """A round within a fit; the same one for any seed, but for its random numbers."""
+    def round(self, seed: int = 0, unit: float = 1.0) -> Round:
+        """A round within a fit; the same one for any seed, but for its random numbers.
+
+        Features are measured in a unit, from another origin, that ``design.X`` does not depend on.
+        """
         rng = np.random.default_rng(0)
         X = 0.3 + 1.2 * rng.standard_normal((N_ROWS, N_FEATURES))
         weight, y = rng.uniform(0.5, 2.0, N_ROWS), self.targets(X)
         loss = self.loss.prepared(y, weight, 2 if self.loss.task == "classification" else None)
         raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
-        design = Design(X, FeatureMap(center=np.full(N_FEATURES, 0.3), scale=np.full(N_FEATURES, 1.2)))
+        center, scale = np.full(N_FEATURES, 0.3 * unit + unit - 1.0), np.full(N_FEATURES, 1.2 * unit)
+        design = Design(unit * X + unit - 1.0, FeatureMap(center=center, scale=scale))
         derivatives = loss.scales.apply(Observations(y, weight).derivatives(loss, raw))
         return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
 
@@ -92,6 +97,41 @@ def fits_repeat(sample: LearnerSample) -> None:
     np.random.set_state(state)  # noqa: NPY002
     what = f"{sample.name}: outputs of a second fit must be the same, as random numbers are round.rng's"
     require_close(what, repeated, outputs, 0.0)
+
+
+def fits_keep_nothing(sample: LearnerSample) -> None:
+    """A fit does not depend on earlier fits of the same instance."""
+    _, fresh = fit_term(clone(sample.learner), sample.round(1))
+    sample.fit(sample.round())
+    what = f"{sample.name}: outputs must not depend on earlier fits, as 'fit' must keep nothing on self"
+    require_close(what, sample.fit(sample.round(1))[1], fresh, 0.0)
+
+
+def units_do_not_matter(sample: LearnerSample) -> None:
+    """A fit does not depend on units and origins of the features, as it reads ``design.X``."""
+    outputs, others = (sample.fit(sample.round(unit=unit))[1] for unit in (1.0, 4.0))
+    what = (
+        f"{sample.name}: outputs must be functions of design.X; for features in another unit than design.original"
+    )
+    require_close(what, others, outputs, 1e-5, 1e-5 * float(np.abs(outputs).max()))
+
+
+class Recoded(LossWrapper):
+    """A loss of targets y that are stored as ``-3 y``."""
+
+    def inner_target(self, y: Array) -> Array:
+        return y / -3.0
+
+
+def derivatives_decide(sample: LearnerSample) -> None:
+    """A fit sees the targets through the loss only."""
+    if isinstance(sample.loss, CoupledLoss):
+        return
+    round = sample.round()
+    recoded = replace(round, loss=Recoded(round.loss), y=-3.0 * round.y)
+    what = f"{sample.name}: outputs must depend on round.residual, not on y - raw; for targets that a loss recodes"
+    outputs = sample.fit(sample.round())[1]
+    require_close(what, sample.fit(recoded)[1], outputs, 1e-6, 1e-6 * float(np.abs(outputs).max()))
 
 
 def outputs_are_bounded(sample: LearnerSample) -> None:
@@ -166,6 +206,9 @@ LAWS = (
     outputs_are_bounded,
     steps_descend,
     weights_select,
+    fits_keep_nothing,
+    units_do_not_matter,
+    derivatives_decide,
     terms_are_valid,
     rounds_make_progress,
 )

@@ -94,6 +94,12 @@ class Round:
         """The weighted sum over rows and outputs of the product of arrays of shape (n, C)."""
         return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
 
+    def newton_length(self, output: Array) -> float:
+        """The length ``-<g, h> / <H, h^2>`` of a Newton step along an output h, (n, C); 0 after a perfect fit."""
+        weighted = output if self.output_weights is None else self.output_weights * output
+        curvature = self.inner(self.hessian, weighted, output)
+        return -self.inner(self.gradient, weighted) / curvature if curvature > 0.0 else 0.0
+
     def evaluated(self, fitted: Fitted) -> tuple[Term, Array]:
         """The term that a learner returned, and its outputs on the rows of this round, (n, C)."""
         if isinstance(fitted, tuple):

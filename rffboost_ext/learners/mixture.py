@@ -38,7 +38,8 @@ class Mixture(Learner):
 
     the gain of a full step along it by the second-order expansion, relative to the largest possible gain at the
     mean hessian. Negative gains count as 0. Each learner has a moving average of its scores, and trees are drawn
-    with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, bounded away from 0 and 1. The first rounds alternate.
+    with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, bounded away from 0 and 1. The first rounds alternate. Terms
+    of learners that leave their length to the step, such as :class:`RFF1`, get the length of a Newton step.
 
     Parameters
     ----------
@@ -70,7 +71,6 @@ class Mixture(Learner):
     n_alternating: int = 10
 
     step = "unit"
-    multi_output = True
     constraints = {
         "subsample": POSITIVE_FRACTION,
         "memory": FRACTION,
@@ -99,6 +99,11 @@ class Mixture(Learner):
                 )
 
     @property
+    def multi_output(self) -> bool:  # type: ignore[override]
+        """Whether both learners can fit several outputs."""
+        return all(is_auto(one) or LEARNERS.make(one).multi_output for one in (self.cosines, self.trees))
+
+    @property
     def active_constraints(self) -> tuple[str, ...]:
         """What both learners promise."""
         return LEARNERS.make(self.cosines).active_constraints
@@ -112,6 +117,9 @@ class Mixture(Learner):
         index = self._draw_learner(round, gains)
         sample, left_out = sample_rows(round, self.subsample)
         term, output = round.evaluated(learners[index].fit(sample))
+        if learners[index].step != "unit":
+            length = sample.newton_length(output)
+            term, output = term.scaled(length), length * output
         if left_out.any():
             gain = relative_gain(round, output, left_out)
             average = gain if np.isnan(gains[index]) else gains[index]

@@ -221,3 +221,34 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     ]
     assert all(np.isfinite(one).all() for one in books)
     assert books[0] is not books[1]
+
+
+class ReadmeCosine(Learner):
+    """The best of random cosines, whose length and sign the step chooses."""
+
+    bounded = True
+
+    def fit(self, round):
+        X, residual = round.design.X, round.residual[:, 0] * round.weight
+        omega = 0.5 * round.rng.standard_normal((20, X.shape[1]))
+        best = np.abs(residual @ np.cos(X @ omega.T)).argmax()
+        return Cosines(omega[[best]], np.zeros(1), np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+@pytest.mark.parametrize("learner", ["rff_1", "rff_k", ReadmeCosine(), Mixture("rff_1")], ids=repr)
+def test_learners_without_a_length_of_their_own_work_in_any_unit(loss, learner) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    params = {"n_estimators": 30, "learning_rate": 0.3, "early_stopping": False, "random_state": 0}
+    for unit in (0.01, 100.0):
+        model = RFFBoostRegressor(loss, learner=Mixture(learner), **params).fit(X, unit * y)
+        assert model.score(X, unit * y) > 0.8
+
+
+@pytest.mark.parametrize("parts", [("rff_1", "auto"), ("rff_newton", "rff_k")], ids=str)
+def test_a_mixture_has_as_many_outputs_as_its_parts(parts) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match=r"multi_output.*mixture"):
+        boost(X, X, loss="squared_error", learner=Mixture(*parts), n_estimators=2)

@@ -186,6 +186,12 @@ def centre(self, round):
     return OneCosine.fit(self, round)
 
 
+def kept_frequency(self, round):
+    """The frequency of the first fit, also in later ones."""
+    self.kept_ = getattr(self, "kept_", None) or OneCosine.frequency(self, round).tolist()
+    return np.array(self.kept_)
+
+
 LEARNERS = {
     "random numbers are round.rng's": broken(
         OneCosine,
@@ -194,6 +200,13 @@ LEARNERS = {
     "must not change round.gradient": broken(OneCosine, fit=centre),
     "rows whose weight is 0": broken(
         OneCosine, fit=lambda self, round: OneCosine.fit(self, replace(round, weight=np.ones_like(round.weight)))
+    ),
+    "must keep nothing on self": broken(OneCosine, frequency=kept_frequency),
+    "functions of design.X": broken(
+        OneCosine, frequency=lambda self, round: OneCosine.frequency(self, round) / round.design.original.std()
+    ),
+    "not on y - raw": broken(
+        OneCosine, fit=lambda self, round: OneCosine.fit(self, replace(round, gradient=round.raw - round.y))
     ),
     "must not fail, got ZeroDivisionError": broken(OneCosine, fit=lambda self, round: 1 / 0),
     "must return a Term": broken(OneCosine, fit=lambda self, round: np.ones(3)),
