@@ -42,16 +42,25 @@ class NamedDataset:
     train_rows: int | None = None
 
 
-SHIPPED = {"breast_cancer": "load_breast_cancer", "wdbc": "load_breast_cancer", "wine": "load_wine"}
-"""The functions of scikit-learn that load the sets it ships."""
+SHIPPED = {
+    "breast_cancer": ("load_breast_cancer", [0]),
+    "digits": ("load_digits", [1, 3, 5, 7, 9]),
+    "wdbc": ("load_breast_cancer", [0]),
+    "wine": ("load_wine", [0]),
+}
+"""The sets that scikit-learn ships: the function that loads each, and the positive classes.
+
+These are malignant tumours and the first cultivar, as in the papers, and odd digits.
+"""
 
 
 def shipped(name: str) -> NamedDataset:
-    """A set that scikit-learn ships, with the papers' positive class: malignant tumours, or the first cultivar."""
+    """A set that scikit-learn ships."""
     from sklearn import datasets
 
-    X, y = getattr(datasets, SHIPPED[name])(return_X_y=True)
-    return NamedDataset(name, X, (y == 0).astype(np.int64))
+    loader, positive = SHIPPED[name]
+    X, y = getattr(datasets, loader)(return_X_y=True)
+    return NamedDataset(name, X, np.isin(y, positive).astype(np.int64))
 
 
 def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> NamedDataset:
@@ -60,9 +69,9 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     Parameters
     ----------
     name : str or path
-        The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine`` and ``wdbc`` (also
-        called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` takes precedence over a shipped
-        set of the same name.
+        The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine``, ``digits`` and
+        ``wdbc`` (also called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` takes precedence
+        over a shipped set of the same name.
     data_dir : path, optional
         Folder of the files, which are in it or directly below it.
     target : str, default="target"

@@ -33,17 +33,20 @@ def run(capsys, *args):
 
 
 def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
-    line = "compare toy wine --data-dir . --systems gbrff2,tree,xgboost --rounds 5 --splits 3 --seed 4"
-    code, out, err = run(capsys, *line.split(), "--csv", "a.csv", "--plot", "a.png")
+    line = "compare toy wine --data-dir . --systems gbrff2,tree,xgboost_default --rounds 5 --splits 3 --seed 4"
+    code, out, err = run(capsys, *line.split(), "--csv", "a.csv")
     assert code == 0
     assert "18/18" in err
     with (folder / "a.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [list(row) for row in rows] == [KEYS] * 18
-    expected = compare([load("toy", "."), load("wine")], ["gbrff2", "tree", "xgboost"], Protocol(5, 3, seed=4))
+    expected = compare(
+        [load("toy", "."), load("wine")], ["gbrff2", "tree", "xgboost_default"], Protocol(5, 3, seed=4)
+    )
     assert [float(row["accuracy"]) for row in rows] == [record["accuracy"] for record in expected]
     assert [json.loads(row["params"]) for row in rows] == [record["params"] for record in expected]
-    assert imread(folder / "a.png").std() > 0
+    assert imread(folder / "compare.png").std() > 0
+    assert f"Figure: {folder / 'compare.png'}" in out
     wine = [100 * float(row["accuracy"]) for row in rows if (row["dataset"], row["system"]) == ("wine", "tree")]
     assert f"{sum(wine) / 3:.2f}" in out
     for word in ("toy", "gbrff2", "rank", "fit_seconds", "predict_seconds"):
@@ -54,7 +57,12 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
 @pytest.mark.parametrize(
     ("line", "datasets", "names", "protocol"),
     [
-        ("", ["wine", "wdbc"], ["gbrff1", "gbrff2", "mixture", "tree", "xgboost"], Protocol()),
+        (
+            "",
+            ["wine", "wdbc", "digits"],
+            ["rffboost_default", "xgboost_default", "gbrff1", "gbrff2", "mixture", "tree", "xgboost"],
+            Protocol(),
+        ),
         (
             "wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune --seed 9",
             ["wine"],
@@ -72,7 +80,7 @@ def test_every_option_reaches_the_protocol(line, datasets, names, protocol, caps
 
     monkeypatch.setattr("rffboost_ext.experiments.compare.command.comparison", stop)
     assert run(capsys, "compare", *line.split())[0] == 2
-    assert seen == [(datasets, names, protocol, False, 1)]
+    assert seen == [(datasets, names, protocol, True, 1)]
 
 
 MISTAKES = {

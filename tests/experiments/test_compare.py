@@ -12,9 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterGrid, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
+from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, System, compare, load, mean_accuracy
 from rffboost_ext.experiments.compare.protocol import comparison
+from rffboost_ext.experiments.study import Task
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 QUICK = Protocol(rounds=4, splits=2)
@@ -40,15 +43,16 @@ def without_times(records):
 
 def measured(system, protocol, dataset, split=1, curves=False):
     """The values of a system that is not registered."""
-    (values,) = protocol.measure(curves, system, protocol.parts(dataset, split), None)
+    task = Task(dataset.name, "unregistered", split)
+    (values,) = protocol.measure(curves, system, protocol.parts(dataset, split), task)
     return values
 
 
-def split_by_hand(dataset, seed, test_size=0.3):
+def split_by_hand(dataset, seed, test_size=0.3, scaled=True):
     X, X_test, y, y_test = train_test_split(
         dataset.X, dataset.y, test_size=test_size, stratify=dataset.y, random_state=seed
     )
-    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    mean, deviation = (X.mean(axis=0), X.std(axis=0)) if scaled else (0.0, 1.0)
     return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
 
 
@@ -115,7 +119,7 @@ def test_the_shrinkage_is_the_systems_own_unless_set_for_all(toy, spied, built):
 
 def test_a_record_is_what_a_fit_by_hand_gives(name, toy):
     record = compare([toy], [name], QUICK)[1]
-    X, y, X_test, y_test = split_by_hand(toy, 2)
+    X, y, X_test, y_test = split_by_hand(toy, 2, scaled=not SYSTEMS[name].as_it_comes)
     system = SYSTEMS[name]
     model = system.build(rounds=4, learning_rate=system.learning_rate, seed=1, threads=1).fit(X, y)
     assert record.key == ("toy", name, 2, 4.0)
@@ -127,6 +131,9 @@ def test_a_record_is_what_a_fit_by_hand_gives(name, toy):
 
 def test_curves_end_at_the_recorded_accuracy_and_agree_with_shorter_fits(name, toy):
     full = compare([toy], [name], QUICK, curves=True)
+    if SYSTEMS[name].as_it_comes:
+        assert {record["curve"] for record in full} == {None}
+        return
     short = compare([toy], [name], replace(QUICK, rounds=2), curves=True)
     for a, b in zip(full, short, strict=True):
         assert a["curve"].shape == (4,)
@@ -142,12 +149,20 @@ def test_the_number_of_processes_changes_nothing(toy):
         np.testing.assert_array_equal(a["curve"], b["curve"])
 
 
+@pytest.mark.parametrize(("name", "make"), [("rffboost", RFFBoostClassifier), ("xgboost", XGBClassifier)])
+def test_default_models_come_as_they_are(name, make):
+    system = SYSTEMS[f"{name}_default"]
+    model = system.build(rounds=3, learning_rate=0.7, seed=0, threads=1)
+    assert model.get_params() == make(random_state=0, n_jobs=1).get_params()
+
+
 def test_a_rate_for_all_leaves_no_rate_to_tune():
     system = SYSTEMS["gbrff"]
     assert "learning_rate" in Protocol().grid(system, 4)[0]
     assert "learning_rate" not in Protocol(learning_rate=0.3).grid(system, 4)[0]
 
 
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if not SYSTEMS[name].as_it_comes])
 def test_every_point_of_a_grid_is_a_valid_setting(name, toy):
     system = SYSTEMS[name]
     model = system.build(rounds=1, learning_rate=0.1, seed=1, threads=1)
@@ -206,7 +221,7 @@ def test_accuracies_are_those_of_the_published_implementations(system):
     reference = {dataset: mean for (dataset, method), mean in published().items() if method == system}
     assert len(reference) >= 7
     datasets = [load(dataset, SHARED / "data" / "seeds") for dataset in reference]
-    records = compare(datasets, [system], Protocol())
+    records = compare(datasets, [system], Protocol(splits=20))
     ours = 100 * mean_accuracy(records)[system]
     difference = np.array([ours[dataset] - reference[dataset] for dataset in reference])
     assert np.abs(difference).max() < 1.0, dict(zip(reference, difference, strict=True))

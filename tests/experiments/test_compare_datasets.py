@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from benchmarks import data as benchmark_data
 from rffboost_ext.experiments.compare import NamedDataset, Protocol, compare, load
@@ -25,9 +25,10 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_sets_have_the_papers_positive_class(name):
     dataset = load(name)
-    X, y = (load_wine if name == "wine" else load_breast_cancer)(return_X_y=True)
+    loaders = {"wine": load_wine, "digits": load_digits}
+    X, y = loaders.get(name, load_breast_cancer)(return_X_y=True)
     np.testing.assert_array_equal(dataset.X, X)
-    np.testing.assert_array_equal(dataset.y, y == 0)
+    np.testing.assert_array_equal(dataset.y, y % 2 if name == "digits" else y == 0)
     assert dataset.name == name
 
 
@@ -141,7 +142,7 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path):
 
 def test_unknown_names_list_the_choices(folder):
     with pytest.raises(
-        ValueError, match=r"'mixd'. Did you mean 'mixed'\? Choices: breast_cancer, mixed, wdbc, wine"
+        ValueError, match=r"'mixd'. Did you mean 'mixed'\? Choices: breast_cancer, digits, mixed, wdbc, wine"
     ):
         load("mixd", folder)
     with pytest.raises(ValueError, match="no such file"):

@@ -24,6 +24,8 @@ from .systems import SYSTEMS, Grid, System
 SYSTEM_SEED = 1
 THREADS = 1
 FOLDS = 5
+WARM: set[str] = set()
+"""Systems that have been fitted in this process, so that imports and compilation are not timed."""
 MEASURES = ("accuracy", "log_loss", "fit_seconds", "predict_seconds", "params")
 Parts = tuple[Array, Array, Array, Array]
 
@@ -36,7 +38,7 @@ class Protocol:
     ----------
     rounds : int, default=100
         Boosting rounds.
-    splits : int, default=20
+    splits : int, default=10
         Random stratified splits per data set.
     test_size : float, default=0.3
         Share of the test part.
@@ -50,7 +52,7 @@ class Protocol:
     """
 
     rounds: int = 100
-    splits: int = 20
+    splits: int = 10
     test_size: float = 0.3
     learning_rate: float | None = None
     tune: bool = False
@@ -79,13 +81,9 @@ class Protocol:
         return train_test_split(rows, test_size=self.test_size, stratify=dataset.y, random_state=state)
 
     def parts(self, dataset: NamedDataset, index: int) -> Parts:
-        """Features and labels of the training and of the test part, standardised on the former."""
-        from sklearn.preprocessing import StandardScaler
-
+        """Features and labels of the training and of the test part."""
         train, test = self.split(dataset, index)
-        X, y = dataset.X, dataset.y
-        scaler = StandardScaler().fit(X[train])
-        return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
+        return dataset.X[train], dataset.y[train], dataset.X[test], dataset.y[test]
 
     def rate(self, system: System) -> float:
         """The shrinkage of `system`."""
@@ -100,20 +98,28 @@ class Protocol:
         """The classifier of a system, not fitted."""
         return system.build(rounds=rounds, learning_rate=self.rate(system), seed=SYSTEM_SEED, threads=THREADS)
 
-    def fit(self, system: System, X: Array, y: Array) -> tuple[Any, float]:
+    def fit(self, name: str, system: System, X: Array, y: Array) -> tuple[Any, float]:
         """The fitted classifier of a system, and the time of the fit in seconds, without a search."""
-        # Imports and compilation are not timed.
-        self.build(system, 1).fit(X, y).predict(X[:1])
+        if name not in WARM:
+            self.build(system, 1).fit(X, y).predict(X[:1])
+            WARM.add(name)
         grid = self.grid(system, X.shape[1]) if self.tune else []
         model, seconds, *_ = timed_fit(self.build(system, self.rounds), X, y, grid, "accuracy")
         return model, seconds
 
     def measure(self, curves: bool, system: System, parts: Parts, task: Task) -> list[dict[str, Any]]:
-        """Accuracy, log loss and times of a system, and with `curves` its accuracy after each round."""
+        """Accuracy, log loss and times of a system, and with `curves` its accuracy after each round.
+
+        A system that comes as it is has no curve. For others features are standardised on the training part.
+        """
         from sklearn.metrics import accuracy_score, log_loss
+        from sklearn.preprocessing import StandardScaler
 
         X, y, X_test, y_test = parts
-        model, fit_seconds = self.fit(system, X, y)
+        if not system.as_it_comes:
+            scaler = StandardScaler().fit(X)
+            X, X_test = scaler.transform(X), scaler.transform(X_test)
+        model, fit_seconds = self.fit(task.system, system, X, y)
         model.predict(X_test[:1])
         start = perf_counter()
         predicted = model.predict(X_test)
@@ -125,7 +131,9 @@ class Protocol:
             "predict_seconds": predict_seconds,
             "params": plain_params(model),
         }
-        return [found | ({"curve": self.curve(system, model, X_test, y_test)} if curves else {})]
+        if curves:
+            found["curve"] = None if system.as_it_comes else self.curve(system, model, X_test, y_test)
+        return [found]
 
     def curve(self, system: System, model: Any, X: Array, y: Array) -> Array:
         """Accuracy after each round; the last one is repeated if training stopped early."""
@@ -166,7 +174,7 @@ def compare(
     systems : sequence of str
         Names in :data:`~rffboost_ext.experiments.compare.SYSTEMS`.
     protocol : Protocol, optional
-        The shared settings; 20 splits and 100 rounds by default.
+        The shared settings; 10 splits and 100 rounds by default.
     jobs : int, default=1
         Processes; -1 for one per core. Accuracies do not depend on it.
     curves : bool, default=False
@@ -177,7 +185,8 @@ def compare(
     list of Record
         Ordered by data set, split and system. Their measures are ``accuracy`` and ``log_loss`` (natural logarithm)
         of the test part, ``fit_seconds`` of the final fit without a grid search, ``predict_seconds``, ``params``,
-        the hyperparameters, and if requested ``curve``, the accuracy after 1, 2, ... rounds, (rounds,).
+        the hyperparameters, and if requested ``curve``, the accuracy after 1, 2, ... rounds, (rounds,), or None
+        for a system that comes as it is.
 
     Raises
     ------

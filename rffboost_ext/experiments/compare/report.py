@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,11 @@ def mean_accuracy(records: Sequence[Record]) -> Any:
 
 def comparison_report(records: Sequence[Record], protocol: Protocol) -> str:
     """Accuracy in percent and times, as Markdown, and what the systems share."""
-    frame = as_frame(records)
-    shown = report(frame.assign(accuracy=100 * frame["accuracy"]), REPORTED)
-    return f"{shown}\n{caption(frame['system'].unique(), protocol)}"
+    frame = as_frame(records).assign(accuracy=lambda f: 100 * f["accuracy"])
+    as_they_come = frame["system"].map(lambda name: SYSTEMS[name].as_it_comes)
+    parts = {"# Default models, as they come": frame[as_they_come], "# Identical loops": frame[~as_they_come]}
+    shown = [f"{title}\n\n{report(part, REPORTED)}" for title, part in parts.items() if len(part)]
+    return "\n".join([*shown, caption(frame["system"].unique(), protocol)])
 
 
 def caption(systems: Sequence[str], protocol: Protocol) -> str:
@@ -40,8 +43,8 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
     lines = [
         f"Test accuracy in percent, mean ± standard error over stratified splits ({protocol.splits} of each data "
         f"set), {100 * protocol.test_size:g} % test.",
-        f"The same for all: splits, features standardised on the training part, {protocol.rounds} rounds, "
-        f"one thread{tuned}.",
+        f"The same for all: splits and one thread; in identical loops also {protocol.rounds} rounds and features "
+        f"standardised on the training part{tuned}.",
         "What differed:",
         *(f"  {name}: {difference(name, protocol)}" for name in systems),
     ]
@@ -53,6 +56,8 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
 def difference(name: str, protocol: Protocol) -> str:
     """The settings that are specific to a system."""
     system = SYSTEMS[name]
+    if system.as_it_comes:
+        return system.note
     searched = protocol.tune and any("learning_rate" in part for part in protocol.grid(system, 1))
     shrinkage = "shrinkage tuned" if searched else f"shrinkage {protocol.rate(system):g}"
     size = "" if protocol.tune else system.size
@@ -78,7 +83,8 @@ def draw(records: Sequence[Record], format: str = "png") -> bytes:
     draw_sets(left, 100 * summary.mean, 100 * summary.std)
     draw_rounds(right, mean_curves(frame))
     handles, names = left.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), frameon=False)
+    rows = math.ceil(len(names) / 6)
+    figure.legend(handles, names, loc="outside upper center", ncols=math.ceil(len(names) / rows), frameon=False)
     return as_bytes(figure, format)
 
 

@@ -60,6 +60,8 @@ class System:
         default what its ``staged_predict`` yields.
     package : str, optional
         The distribution that it needs.
+    as_it_comes : bool, default=False
+        Whether it has its own number of rounds and shrinkage, and features that are not standardised.
     """
 
     build: Callable[..., Any]
@@ -69,6 +71,7 @@ class System:
     size: str = ""
     staged: Callable[[Any, Array], Iterator[Array]] = staged_predict
     package: str | None = None
+    as_it_comes: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -102,6 +105,16 @@ def preset(name: str, *, rounds: int, learning_rate: float, seed: int, threads: 
     make = getattr(presets, name)
     model: RFFBoostClassifier = make(n_estimators=rounds, random_state=seed, n_jobs=threads, **shared)
     return model.set_params(learner__spectrum=PublishedDraws(seed, rounds))
+
+
+def rffboost_default(*, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+    """The default model of this package."""
+    return RFFBoostClassifier(random_state=seed, n_jobs=threads)
+
+
+def xgboost_default(*, rounds: int, learning_rate: float, seed: int, threads: int) -> NativeXGBClassifier:
+    """The default model of XGBoost."""
+    return NativeXGBClassifier(random_state=seed, n_jobs=threads)
 
 
 def our_loop(
@@ -166,6 +179,8 @@ OUR_TREES = TREES | {"grid": constant(learner__max_depth=DEPTHS, learner__reg_la
 XGBOOST = TREES | {"grid": constant(max_depth=DEPTHS, reg_lambda=L2)}
 
 SYSTEMS: dict[str, System] = {
+    "rffboost_default": System(rffboost_default, note="RFFBoostClassifier()", as_it_comes=True),
+    "xgboost_default": System(xgboost_default, note="XGBClassifier()", as_it_comes=True),
     # Its grid fixes the paper's frequencies ``N(0, 1)``.
     "gbrff": System(
         partial(preset, "gbrff"),
