@@ -84,17 +84,11 @@ class FrequencyDisplay:
         Raises
         ------
         ValueError
-            If the model has no cosines, or a feature is categorical.
+            If the model has no cosines.
         """
         check_booster(cls.__name__, estimator)
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
-        categories = estimator.encoder_.categories
-        for column in pair:
-            if categories is not None and column in categories.coded:
-                raise ValueError(
-                    f"{cls.__name__}: features must be numeric, got {names[column]!r}, which is categorical"
-                )
         omega, amplitude, round = frequencies(estimator.ensemble_)
         display = cls(omega[:, pair], amplitude, round, (names[pair[0]], names[pair[1]]))
         return display.plot(ax, **kwargs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..terms import Cosines, FeatureMap
+from ..terms import Cosines
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
@@ -148,8 +148,12 @@ class LandmarkDisplay:
 def landmarks(ensemble: Ensemble) -> Array:
     """Landmarks of the rounds that have one, (T, d): the point at which the arguments of all cosines are 0."""
     found = [pair for pair in map(Cosines.within, ensemble.terms) if pair is not None]
-    for _, columns in found:
-        require_numeric_columns(columns)
+    expansions = [columns.expansion for _, columns in found if columns.expansion is not None]
+    if any(len(one.indicators) or len(one.categorical) for one in expansions):
+        raise ValueError(
+            "LandmarkDisplay: estimator must be fitted to numbers without missing values, got missing values or "
+            "categories"
+        )
     points = [point for point in (landmark(term) for term, _ in found) if point is not None]
     if not points:
         raise ValueError(
@@ -157,16 +161,6 @@ def landmarks(ensemble: Ensemble) -> Array:
             "many components as features, none of them constant; got none"
         )
     return np.array(points)
-
-
-def require_numeric_columns(columns: FeatureMap) -> None:
-    """Raise a ValueError if columns have missing indicators or categories."""
-    expansion = columns.expansion
-    if expansion is not None and (len(expansion.indicators) or len(expansion.categorical)):
-        raise ValueError(
-            "LandmarkDisplay: estimator must be fitted to numbers without missing values, got missing values or "
-            "categories"
-        )
 
 
 def landmark(term: Cosines) -> Array | None:

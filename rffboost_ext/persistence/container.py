@@ -130,6 +130,4 @@ def split_sections(data: bytes) -> tuple[bytes, memoryview]:
     if version != VERSION:
         raise ValueError(f"is of version {version} of the format; this release reads version {VERSION}")
     end = PREFIX.size + length
-    if end > len(data) - DIGEST:
-        raise ValueError("has a header longer than itself")
     return data[PREFIX.size : end], memoryview(data)[end:-DIGEST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -104,28 +104,20 @@ def label_codes(owner: str, labels: Any, X: Any, name: str) -> Array:
     TypeError
         If the labels are no sequence, or one is not hashable.
     """
-    labels, n_samples = list_of_labels(owner, labels, name), _num_samples(X)
-    if len(labels) != n_samples:
-        raise ValueError(f"{owner}: {name} must have a label for each of the {n_samples} rows, got {len(labels)}")
-    codes: dict[Hashable, int] = {}
-    for row, label in enumerate(labels):
-        try:
-            codes.setdefault(label, len(codes))
-        except TypeError as error:
-            raise TypeError(f"{owner}: {name} must hold hashable labels, got {label!r} as entry {row}") from error
-        if is_missing(label):
-            raise ValueError(f"{owner}: {name} must hold labels, got {label!r} as entry {row}, a missing value")
-    return np.fromiter(map(codes.__getitem__, labels), dtype=np.int64, count=n_samples)
-
-
-def list_of_labels(owner: str, labels: Any, name: str) -> list[Any]:
-    """The labels as a list."""
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"{owner}: {name} must have shape (n,), got {labels.shape}")
+    n_samples = _num_samples(X)
     try:
-        return list(labels.to_pylist() if hasattr(labels, "to_pylist") else labels)
+        found = list(labels.to_pylist() if hasattr(labels, "to_pylist") else labels)
+        place = {label: code for code, label in enumerate(dict.fromkeys(found))}
     except TypeError as error:
-        raise TypeError(f"{owner}: {name} must be a sequence of labels, got {labels!r}") from error
+        raise TypeError(f"{owner}: {name} must be a sequence of hashable labels, got {labels!r:.60}") from error
+    if len(found) != n_samples:
+        raise ValueError(f"{owner}: {name} must have a label for each of the {n_samples} rows, got {len(found)}")
+    for label in filter(is_missing, place):
+        row = next(row for row, one in enumerate(found) if one is label)
+        raise ValueError(f"{owner}: {name} must hold labels, got {label!r} as entry {row}, a missing value")
+    return np.array([place[label] for label in found], dtype=np.int64)
 
 
 class ClassWeightCheck(Check):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,11 +41,8 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
         codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
         unknown = np.flatnonzero(classes[codes] != y)
     except TypeError:
-        # Labels of several types cannot be sorted.
-        place = {label: code for code, label in enumerate(classes.tolist())}
-        labels = y.tolist()
-        codes = np.array([place.get(label, -1) if isinstance(label, Hashable) else -1 for label in labels])
-        unknown = np.flatnonzero(codes < 0)
+        # Labels of several types cannot be sorted: some are unknown.
+        unknown = np.flatnonzero([label not in classes.tolist() for label in y.tolist()])
     if len(unknown):
         raise ValueError(
             f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r:.60} too"

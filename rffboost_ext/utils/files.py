@@ -7,6 +7,7 @@ import secrets
 import stat
 from contextlib import suppress
 from functools import partial
+from glob import escape
 from pathlib import Path
 
 
@@ -45,14 +46,12 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         if mode is not None and permissions(temporary) != mode:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except OSError as error:
-        remove(temporary)
-        if error.errno is None:
-            raise
-        # The message names the path of the caller, not the temporary file.
-        raise OSError(error.errno, error.strerror, check_path(path)) from error
-    except BaseException:
-        remove(temporary)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            # The message names the path of the caller, not the temporary file.
+            raise OSError(error.errno, error.strerror, check_path(path)) from error
         raise
     _sync_folder(target.parent)
 
@@ -83,12 +82,6 @@ def permissions(file: Path) -> int | None:
         return None
 
 
-def remove(file: Path) -> None:
-    """Remove a file, if possible."""
-    with suppress(OSError):
-        file.unlink()
-
-
 def check_path(path: object) -> str:
     """The path as a string; raise a TypeError or ValueError if it is invalid, such as a file descriptor."""
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
@@ -104,9 +97,7 @@ def check_path(path: object) -> str:
 def temporary_files(path: str | os.PathLike[str]) -> list[Path]:
     """Temporary files that killed processes have left behind while they wrote `path`."""
     target = Path(os.path.realpath(os.fspath(path)))
-    length = len(target.name) + len("..") + 12 + len(".tmp")
-    found = (file for file in target.parent.iterdir() if len(file.name) == length)
-    return [file for file in found if file.name.startswith(f".{target.name}.") and file.suffix == ".tmp"]
+    return list(target.parent.glob(f".{escape(target.name)}.{'?' * 12}.tmp"))
 
 
 def _sync_folder(folder: Path) -> None:
