@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..core import Fitted, Learner, Loss, Observations, Round, Scales, Spec, Term
-from ..core.spec import full_repr
+from ..losses.classification import require_class_indices
 from ..losses.constant_scores import constant_scores
-from ..losses.target_statistics import require_class_indices
 from ..terms.ensemble import group_by_family
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Instance, Integer, require
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .comparison import (
@@ -101,8 +101,12 @@ def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) 
 
 def baseline_of(loss: Loss, rows: Observations, n_classes: int | None = None) -> Array:
     """The constant scores that minimise a prepared loss, (C,), of the number that ``n_scores`` says."""
+
+    def find() -> Array:
+        return loss.baseline(rows.y, rows.weight) if rows.offset is None else constant_scores(loss, rows)
+
     with contract_errors(f"loss {loss!r}: baseline", ADVICE) if is_foreign(loss) else nullcontext():
-        baseline = watched(loss, "baseline", lambda: constant_scores(loss, rows), y=rows.y, weight=rows.weight)
+        baseline = watched(loss, "baseline", find, y=rows.y, weight=rows.weight)
     require_baseline(loss, baseline, rows.y, n_classes)
     return baseline
 

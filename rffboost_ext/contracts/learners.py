@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import CoupledLoss, Learner, Loss, Observations, Round, Term
-from ..core.spec import full_repr
 from ..learners.design import Design
 from ..losses.wrapper import LossWrapper
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .comparison import require_close, require_that
 from .fit import fit_term, unchanged_fit

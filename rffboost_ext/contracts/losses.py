@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import CoupledLoss, Observations
-from ..core.spec import full_repr
 from ..losses.coupling import group_codes
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .comparison import (
     require_close,

@@ -6,9 +6,9 @@ and says how many scores they need. A :class:`Spec` holds hyperparameters only; 
 arrays. Parts must not change arrays passed to them.
 """
 
+from ..utils.registry import Spec
 from .loss import CoupledLoss, Link, Loss, Observations, Scales
 from .round import Fitted, Learner, Optimizer, Round, Step
-from .spec import Spec
 from .term import Term
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..utils.param_validation import OneOf, require
+from ..utils.registry import Spec
 from ..utils.typing import Array
-from .spec import Spec
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..utils.registry import Spec
 from ..utils.typing import Array
 from .loss import Loss, Observations
-from .spec import Spec
 from .term import Term
 
 Fitted: TypeAlias = Term | tuple[Term, Array]

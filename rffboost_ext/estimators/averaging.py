@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.spec import full_repr
 from ..preprocessing.category_encoding import (
     CategoryEncoding,
     category_kinds,
@@ -19,6 +18,7 @@ from ..preprocessing.category_encoding import (
 )
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
+from ..utils.registry import full_repr
 from .base import BaseRFFBoost
 from .planning import compose
 from .quantile import RFFBoostQuantileRegressor

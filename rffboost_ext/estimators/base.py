@@ -20,10 +20,8 @@ from ..boosting.run import run
 from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
-from ..core.spec import full_repr
 from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import defer_importances
-from ..losses.constant_scores import constant_scores
 from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
@@ -38,6 +36,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
@@ -216,7 +215,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     def _start_from(self, init: InitModel | None, loss: Loss, data: Dataset, targets: TargetEncoder) -> Start:
         """What the fit starts from: an initial model, the previous fit, or nothing."""
         if init is not None:
-            n_outputs = np.size(constant_scores(loss, data.observations))
+            n_outputs = count_scores(loss, data.y, targets.n_classes)
             ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
             if init.uses_base_margin is not None:
                 require_same_margin(init.uses_base_margin, data.offset is not None)

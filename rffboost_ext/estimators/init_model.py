@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..core import Link, Loss
-from ..core.spec import full_repr
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 
 

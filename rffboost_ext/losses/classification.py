@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..core import Loss
 from ..core.loss import class_count_of
 from ..kernels import compiled
+from ..utils.arrays import row_max, row_sum
 from ..utils.param_validation import Integer
 from ..utils.typing import Array
-from .links import LARGEST_EXPONENT, BinaryLogitLink, LogitLink, MultinomialLogitLink, row_max, row_sum
+from .links import LARGEST_EXPONENT, BinaryLogitLink, LogitLink, MultinomialLogitLink
 from .registry import LOSSES
-from .target_statistics import class_count, require_class_indices, require_targets
+from .target_statistics import require_targets
 
 # The hessian would be 0 for a class of probability 0 or 1 up to rounding.
 LEAST_HESSIAN = 1e-16
@@ -27,6 +30,30 @@ def log_odds(y: Array, weight: Array) -> Array:
     """Log-odds of the weighted share of ones in each column of y, (L,), clipped to [EPS, 1 - EPS]."""
     p = np.clip(np.average(y, axis=0, weights=weight), EPS, 1.0 - EPS)
     return np.asarray(np.log(p / (1.0 - p)))
+
+
+def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:
+    """Raise a ValueError unless `y` holds class indices 0 .. n_classes - 1."""
+    if y.shape[1] != 1 or (y != np.floor(y)).any() or y.min() < 0.0 or y.max() >= n_classes:
+        last = "K - 1" if math.isinf(n_classes) else int(n_classes) - 1
+        raise ValueError(
+            f"loss {loss!r}: y must hold class indices 0 .. {last} in one column, got shape {y.shape} and values "
+            f"from {y.min():g} to {y.max():g}"
+        )
+
+
+def class_count(loss: Loss, y: Array) -> int:
+    """The number of classes, at least 2, of indices `y` (n, 1); all must be present if there are more."""
+    require_class_indices(loss, y, math.inf)
+    present = np.unique(y)
+    n_classes = max(2, int(present[-1]) + 1)
+    if n_classes > max(2, len(present)):
+        absent = next(k for k, found in enumerate(present) if k != found)
+        raise ValueError(
+            f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, each of them, got no row of class "
+            f"{absent}"
+        )
+    return n_classes
 
 
 @LOSSES.register("exponential")

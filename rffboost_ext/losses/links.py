@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from ..core import Link
+from ..utils.arrays import row_max, row_sum
 from ..utils.typing import Array
 
 # Scores beyond this occur only in diverging fits; clipped at it, sums of exp over rows stay finite.
@@ -164,13 +165,3 @@ def sigmoid(raw: Array) -> Array:
     """``1 / (1 + exp(-raw))``, without overflow and with full precision for small probabilities."""
     tail = np.exp(-np.abs(raw))
     return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
-
-
-def row_max(values: Array) -> Array:
-    """The largest entry of each row, (n,), computed column by column: faster for few columns."""
-    return reduce(np.maximum, values.T)
-
-
-def row_sum(values: Array) -> Array:
-    """The sum of each row, (n,); not by BLAS, whose order of summation may depend on its threads."""
-    return reduce(np.add, values.T)

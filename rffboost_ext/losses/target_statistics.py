@@ -65,16 +65,6 @@ def one_score_for_two_columns(loss: Loss, y: Array, columns: str) -> int:
     return 1
 
 
-def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:
-    """Raise a ValueError unless `y` holds class indices 0 .. n_classes - 1."""
-    if y.shape[1] != 1 or (y != np.floor(y)).any() or y.min() < 0.0 or y.max() >= n_classes:
-        last = "K - 1" if math.isinf(n_classes) else int(n_classes) - 1
-        raise ValueError(
-            f"loss {loss!r}: y must hold class indices 0 .. {last} in one column, got shape {y.shape} and values "
-            f"from {y.min():g} to {y.max():g}"
-        )
-
-
 def has_own_columns(loss: Loss, n_columns: int) -> bool:
     """Whether a loss of classes reads the first of several columns as the class and the others as its own numbers.
 
@@ -94,20 +84,6 @@ def scores_for(loss: Loss, n_columns: int, n_classes: int | None = None) -> int 
         return loss.n_scores(np.eye(2, n_columns), n_classes)
     except ValueError:
         return None
-
-
-def class_count(loss: Loss, y: Array) -> int:
-    """The number of classes, at least 2, of indices `y` (n, 1); all must be present if there are more."""
-    require_class_indices(loss, y, math.inf)
-    present = np.unique(y)
-    n_classes = max(2, int(present[-1]) + 1)
-    if n_classes > max(2, len(present)):
-        absent = next(k for k, found in enumerate(present) if k != found)
-        raise ValueError(
-            f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, each of them, got no row of class "
-            f"{absent}"
-        )
-    return n_classes
 
 
 def weighted_quantile(values: Array, weight: Array, q: float) -> float:

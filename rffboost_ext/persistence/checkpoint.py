@@ -16,11 +16,11 @@ from typing import Any
 from ..boosting.callbacks import Progress
 from ..boosting.training import FitRecorder, FitState
 from ..core import Spec
-from ..core.spec import full_repr
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.files import resolve_target, temporary_files
 from ..utils.param_validation import Integer, require
+from ..utils.registry import full_repr
 from .container import naming_file, read_value, write_value
 from .values import Packer
 

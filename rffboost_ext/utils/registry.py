@@ -1,16 +1,22 @@
-"""Registries of the named parts of a booster, one per kind, which users can extend."""
+"""The parts of a booster: their hyperparameters, and tables of their names, which users can extend."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, TypeVar, cast
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .param_validation import Check, allows_auto, require_all
 from .warnings import warn_user
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
+S = TypeVar("S", bound="Spec")
 
 SEPARATORS = frozenset(" ,:")
 """Separators of names on the command line and in XGBoost's log."""
@@ -184,3 +190,45 @@ def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Regist
 def qualified_name(cls: type) -> str:
     """Module and qualified name of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+class Spec(BaseEstimator):
+    """Hyperparameters of a part of a booster, without data.
+
+    ``get_params``, ``clone``, ``repr`` and nested names such as ``learner__gamma`` work as in scikit-learn. A fit
+    does not change a spec, so several fits may share one instance.
+    """
+
+    constraints: ClassVar[Mapping[str, Check]] = {}
+    """Allowed values of each hyperparameter, checked at the start of a fit."""
+
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Attributes that other parts must have, by role, such as ``{"loss": ["bounded_ratio"]}``."""
+
+    roles: ClassVar[Mapping[str, Registry[Any]]] = {}
+    """Hyperparameters that are parts themselves, as an instance or a registered name."""
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As in scikit-learn, with arrays of more than 10 entries shortened: error messages name parts by it."""
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
+    def validate(self) -> None:
+        """Raise a TypeError or ValueError for the first invalid hyperparameter."""
+        require_all(self, self.constraints)
+        for role, registry in self.roles.items():
+            part = getattr(self, role)
+            if not (isinstance(part, str) and part == "auto" and allows_auto(type(self), role)):
+                registry.create(part)
+
+    def set_params(self: S, **params: Any) -> S:
+        """Set hyperparameters, also nested ones of a part that is set by its registered name."""
+        return super().set_params(**resolve_names(self, params, self.roles))
+
+
+def full_repr(spec: Spec) -> str:
+    """The class and all parameters, every entry of arrays included: the same text for equal parts only."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        text = BaseEstimator.__repr__(spec, sys.maxsize)
+        # scikit-learn omits items of long sequences.
+        return f"{text} {spec.get_params()!r}" if "..." in text else text

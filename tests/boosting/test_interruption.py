@@ -11,12 +11,12 @@ from sklearn.model_selection import cross_val_score
 from rffboost_ext import (
     Checkpoint,
     ConformalRegressor,
+    Mixture,
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     boost,
 )
-from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.plan import Interrupted
 from rffboost_ext.utils import files
 
@@ -62,7 +62,7 @@ def test_interrupted_folds_are_averaged(moment, quality):
 def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
     params = {"n_folds": 1, "refit": False, "quality": "fast", "random_state": 0} | STOPPED
     without = RFFBoostRegressor(**params).fit(X, Y)
-    rounds, plain = [0], boosting.check_derivatives
+    rounds, plain = [0], Mixture.fit
 
     def interrupting(*args):
         rounds[0] += 1
@@ -70,7 +70,7 @@ def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
             raise KeyboardInterrupt
         return plain(*args)
 
-    monkeypatch.setattr(boosting, "check_derivatives", interrupting)
+    monkeypatch.setattr(Mixture, "fit", interrupting)
     model = RFFBoostRegressor(**(params | {"refit": True}))
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)
@@ -110,7 +110,7 @@ def test_nothing_done_is_no_model(monkeypatch):
     def interrupting(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(boosting, "check_derivatives", interrupting)
+    monkeypatch.setattr(Mixture, "fit", interrupting)
     for params in (ROUNDS, STOPPED):
         model = RFFBoostRegressor(**params)
         with pytest.raises(KeyboardInterrupt):

@@ -8,9 +8,9 @@ from heapq import heapreplace
 
 import numpy as np
 
+from ...contracts.fit import baseline_of
 from ...core import Loss, Observations
 from ...data.dataset import Dataset, Index
-from ...losses.constant_scores import constant_scores
 from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
@@ -31,8 +31,8 @@ def default_n_folds(n_samples: int, stacks: bool, always: bool = False) -> int:
 def can_be_fitted(loss: Loss, rows: Observations) -> bool:
     """Whether a loss can be fitted to these targets alone."""
     try:
-        loss = loss.prepared(rows.target(loss), rows.weight)
-        return bool(np.isfinite(constant_scores(loss, rows)).all())
+        baseline_of(loss.prepared(rows.target(loss), rows.weight), rows)
+        return True
     except ValueError:
         return False
 
@@ -100,7 +100,7 @@ def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
     """A sample of about `MAX_HELD_OUT` held-out rows, weighted to represent all; all rows if there are no more."""
     if len(held) <= MAX_HELD_OUT:
         return held
-    probability = held.sampling_probabilities(loss, constant_scores(loss, held.observations), MAX_HELD_OUT)
+    probability = held.sampling_probabilities(loss, baseline_of(loss, held.observations), MAX_HELD_OUT)
     return held.sample(np.random.default_rng([seed, 1]), probability, MAX_HELD_OUT)
 
 
