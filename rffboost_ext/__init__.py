@@ -2,17 +2,18 @@
 
 from . import presets
 from ._version import __version__
+from .boosting.boost import boost
 from .boosting.callbacks import Progress, ProgressBar
-from .boosting.loop import boost
-from .boosting.steps import STEPS, Decay, Shrunk
+from .boosting.loop import Shrunk
+from .boosting.steps import STEPS, Decay
 from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Round, Scales, Step, Term
 from .estimators import serialization  # noqa: F401 - registers how estimators are stored
 from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
 from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
-from .estimators.defaults import LEARNER_POLICIES, LearnerPolicy
 from .estimators.distribution import RFFBoostDistribution
+from .estimators.planning import LEARNER_POLICIES, LearnerPolicy
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor

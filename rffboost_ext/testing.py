@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .boosting.loop import boost
-from .boosting.plan import check_composition, default_step
+from .boosting.boost import boost
+from .boosting.loop import check_composition, default_step
 from .contracts import learners, losses
 from .contracts.comparison import contract_errors, require_that
 from .contracts.fit import baseline_of, prepared_loss, require_finite_target

@@ -31,7 +31,7 @@ from rffboost_ext import (
     SymmetricTree,
     Tree,
 )
-from rffboost_ext.boosting.plan import check_composition, default_step
+from rffboost_ext.boosting.loop import check_composition, default_step
 from rffboost_ext.losses import LabelRegression
 from rffboost_ext.terms import FeatureMap
 

@@ -15,7 +15,8 @@ from ..data.dataset import Dataset, are_rows_of
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import encode_base_margin, rows_of_positive_weight
+from ..preprocessing.row_arguments import encode_base_margin
+from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array

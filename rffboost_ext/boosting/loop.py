@@ -1,141 +1,185 @@
-"""The boosting loop."""
+"""The loop over the rounds of a model, and the parts that it takes: loss, learner and step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .._signals import raise_dropped
-from ..contracts.fit import (
-    baseline_of,
-    check_derivatives,
-    check_in_fit,
-    check_terms_of_fit,
-    count_scores,
-    fit_term,
-    is_foreign,
-    prepared_loss,
-    require_baseline,
-    require_known_classes,
-)
-from ..core import Learner, Loss, Observations, Round, Step, Term
+from ..contracts.fit import baseline_of, check_derivatives, check_terms_of_fit, fit_term, prepare
+from ..core import Learner, Loss, Observations, Round, Spec, Step, Term
 from ..learners.design import Design
-from ..preprocessing.row_arguments import check_base_margin
+from ..learners.registry import LEARNERS
+from ..losses.registry import LOSSES
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import OPTIONAL, Instance, Integer, require
+from ..utils.param_validation import POSITIVE, Integer, is_auto, require
 from ..utils.typing import Array
-from .callbacks import CALLBACKS, Callback, Progress, stops_training
-from .plan import Interrupted, Parts
-from .steps import take_step
+from .callbacks import Callback, Progress, stops_training
+from .plan import Interrupted
+from .steps import RATE, STEPS, ConfidenceRated, LineSearch, Newton
 
-PARAMETERS = {
-    "n_estimators": Integer(1),
-    "callbacks": CALLBACKS,
-    "random_state": Integer(0) | OPTIONAL,
-    "init": Instance(Ensemble) | OPTIONAL,
-    "replay": Instance(Ensemble) | OPTIONAL,
+REQUIREMENTS = {
+    "bounded_ratio": "|gradient| <= hessian everywhere",
+    "bounded": "outputs within [-1, 1]",
+    "exact_hessian": "the exact second derivative",
 }
+NO_ROUND = -1, 1.0
+"""Index and learning rate before a round has been started."""
 
 
-def boost(
-    design: Design | Array,
-    y: Array,
-    *,
-    loss: str | Loss,
-    learner: str | Learner,
-    step: str | Step = "auto",
-    n_estimators: int = 100,
-    weight: Array | None = None,
-    random_state: int | None = None,
-    callbacks: Sequence[Callback] = (),
-    init: Ensemble | None = None,
-    init_raw: Array | None = None,
-    base_margin: Array | None = None,
-    replay: Ensemble | None = None,
-) -> Ensemble:
-    """Boost: one loop for every combination of loss, learner and step.
-
-    In each round the learner fits a term to the derivatives of the loss, the step determines its length, and the
-    raw scores are updated.
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a fit, resolved and checked one by one.
 
     Parameters
     ----------
-    design : Design or ndarray of shape (n, d)
-        The features.
-    y : ndarray of shape (n, K)
-        The target: class indices or real values, in one column or in those that the loss takes. The loss
-        ``loss.prepared(y, weight)`` is minimised.
-    loss, learner, step : str or instance
-        The parts. ``step="auto"`` chooses a step that suits loss and learner.
-    n_estimators : int, default=100
-        Rounds.
-    weight : ndarray of shape (n,), optional
-        Sample weights, positive; 1 by default.
-    random_state : int, optional
-        Seed of every random draw: round t uses ``SeedSequence(random_state, spawn_key=(t,))``. None draws one.
-    callbacks : sequence of callable
-        Each is called with a :class:`~rffboost_ext.boosting.callbacks.Progress` after every round; a true result
-        ends the loop.
-    init : Ensemble, optional
-        The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
-    init_raw : ndarray of shape (n, C), optional
-        The final scores of the loop of `init` on these rows, ``Progress.raw``; by default ``init.raw``, which is
-        the same up to rounding. With them the loop continues bit for bit, except that the state which a learner
-        keeps in ``Design.learner_state``, such as the kernel of kernel machines, starts anew.
-    base_margin : ndarray of shape (n,) or (n, C), optional
-        An offset of each row: the loss is minimised at raw scores plus the offset.
-    replay : Ensemble, optional
-        A model of at least `n_estimators` rounds, whose terms are fitted again to these rows by
-        :meth:`~rffboost_ext.Learner.refit`: of trees the splits stay and the leaves change.
-
-    Returns
-    -------
-    Ensemble
-        Its raw scores, like those that callbacks see, are without the offset.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a part is unknown or invalid, or two parts are incompatible, before any work is done; in a round, if a
-        custom loss, learner or step returns an invalid result; after two rounds, if custom terms
-        break a law of :class:`~rffboost_ext.Term` on some of the rows.
-    KeyboardInterrupt
-        If the user interrupts it; its attribute ``ensemble`` holds the completed rounds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rffboost_ext import boost
-    >>> X = np.linspace(-3, 3, 50)[:, None]
-    >>> fitted = boost(X, np.sin(X), loss="squared_error", learner="rff_1", n_estimators=20, random_state=0)
-    >>> bool(np.abs(fitted.raw(X) - np.sin(X)).mean() < 0.05)
-    True
+    loss, learner : Loss, Learner
+    given_step : Step, optional
+        The step that the user chose; None for one that suits loss and learner.
     """
-    parts = Parts.resolved(loss, learner, step)
-    given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
-    given["replay"] = replay
-    for name, check in PARAMETERS.items():
-        require("boost", name, given[name], check)
-    design, y, weight = check_data(design, y, weight, parts.loss.infinite)
-    # The rows may lack some classes of an initial ensemble.
-    n_outputs = 1 if init is None or parts.loss.task == "regression" else init.n_outputs
-    n_classes = n_outputs if n_outputs > 1 else None
-    if base_margin is not None:
-        base_margin = check_base_margin(base_margin, len(y), count_scores(parts.loss, y, n_classes))
-    rows = Observations(y, weight, base_margin)
-    loss = prepared_loss(parts.loss, rows, n_classes)
-    start = initial_ensemble(loss, rows, init)
-    require_known_classes(loss, rows.y, start.baseline)
-    if is_foreign(loss):
-        check_in_fit(loss, rows, start.baseline, n_classes)
-    parts = replace(parts, loss=loss).checked(start.n_outputs)
-    terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
-    seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, rows, replace(parts, given_step=parts.step), seed, terms)
-    return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
+
+    loss: Loss
+    learner: Learner
+    given_step: Step | None = None
+
+    @classmethod
+    def resolved(cls, loss: str | Loss, learner: str | Learner, step: str | Step = "auto") -> Parts:
+        """Parts from instances or registered names; a ValueError or TypeError names an invalid parameter."""
+        given_step = None if is_auto(step) else STEPS.create(step)
+        return cls(LOSSES.create(loss), LEARNERS.create(learner), given_step)
+
+    @property
+    def step(self) -> Step:
+        """The given step, or the default one of the loss and the learner."""
+        return default_step(self.loss, self.learner) if self.given_step is None else self.given_step
+
+    def prepared(self, rows: Observations, n_classes: int | None = None) -> Parts:
+        """The parts with the loss prepared for some rows, checked against one another and the targets."""
+        loss, baseline = prepare(self.loss, rows, n_classes)
+        return replace(self, loss=loss).checked(len(baseline))
+
+    def with_learner(self, learner: Learner) -> Parts:
+        """The same loss with another learner, checked against it."""
+        return replace(self, learner=learner).checked()
+
+    def checked(self, n_outputs: int = 1) -> Parts:
+        """The parts themselves, or a ValueError that names two incompatible ones."""
+        check_composition(self.loss, self.learner, self.step, n_outputs)
+        return self
+
+    def require_multiclass(self, y: Array, n_classes: int) -> None:
+        """Raise a ValueError that names the part that is limited to two classes."""
+        if self.loss.n_scores(y, n_classes) > 1 and n_classes > 2 and not self.learner.multi_output:
+            raise ValueError(
+                f"Only binary classification is supported by learner {self.learner!r}: y must have 2 classes, got "
+                f"{n_classes}; learners of several outputs are {multi_output_learners()}"
+            )
+
+
+def default_step(loss: Loss, learner: Learner) -> Step:
+    """The step for ``step="auto"``: the learner's own, else the best that the loss allows."""
+    if learner.step is not None:
+        return STEPS.make(learner.step)
+    if loss.bounded_ratio and learner.bounded:
+        return ConfidenceRated()
+    return Newton() if loss.exact_hessian else LineSearch()
+
+
+def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int = 1) -> None:
+    """Raise a ValueError that names two incompatible parts and the missing attribute.
+
+    Each part lists in ``needs`` the attributes that the others must provide.
+    """
+    roles: dict[str, Spec] = {"loss": loss, "learner": learner, "step": step}
+    for role, part in roles.items():
+        for other, facts in part.needs.items():
+            for fact in facts:
+                if not getattr(roles[other], fact, False):
+                    raise ValueError(
+                        f"{role} {part!r} is incompatible with {other} {roles[other]!r}: it needs a {other} "
+                        f"with {REQUIREMENTS.get(fact, fact)} (attribute {fact!r})"
+                    )
+    if n_outputs > 1 and not learner.multi_output:
+        raise ValueError(
+            f"learner {learner!r} is incompatible with loss {loss!r}: the loss has {n_outputs} outputs and the "
+            f"learner fits one (attribute 'multi_output'); several outputs need one of {multi_output_learners()}"
+        )
+
+
+def multi_output_learners() -> str:
+    """The names of registered learners that can fit several outputs."""
+    return ", ".join(repr(name) for name in LEARNERS.names() if LEARNERS.make(name).multi_output)
+
+
+class Shrunk(Step):
+    """Another step, shortened by a learning rate.
+
+    Parameters
+    ----------
+    step : Step
+        The step to shorten.
+    rate : float or callable
+        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``, and
+        is called once per round.
+    first : int, default=0
+        The round in which `index` is 0: the number of rounds of an initial model.
+    """
+
+    constraints = {"rate": RATE, "first": Integer(0)}
+    _latest = NO_ROUND
+
+    def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
+        self.step = step
+        self.rate = rate
+        self.first = first
+
+    @property
+    def needs(self):  # type: ignore[no-untyped-def,override]
+        """The needs of the inner step."""
+        return self.step.needs
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        keep, length = take_step(self.step, round, output)
+        # A function may return another value in a second call.
+        (index, rate), self._latest = self._latest, NO_ROUND
+        return keep, (
+            rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
+        ) * length
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Checkpoints compare steps by their state, which excludes the latest rate.
+        return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
+
+    def shrinkage(self, index: int) -> float:
+        rate = learning_rate_at(self.rate, index - self.first)
+        self._latest = index, rate
+        return rate * self.step.shrinkage(index)
+
+
+def take_step(step: Step, round: Round, output: Array) -> tuple[float, float]:
+    """The result of a step, two finite numbers, or a TypeError or ValueError that names the step."""
+    move = step.move(round, output)
+    try:
+        keep, length = move
+        finite = math.isfinite(keep) and math.isfinite(length)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {move!r}") from error
+    if not finite:
+        raise ValueError(f"step {step!r}: move must return finite numbers, got {move!r} in round {round.index}")
+    return keep, length
+
+
+def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
+    """The learning rate of a round: a number, or the checked result of a function."""
+    if not callable(rate):
+        return rate
+    value = rate(index)
+    require("learning_rate", f"what the function returns for round {index}", value, POSITIVE)
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -159,11 +203,6 @@ class RoundUpdate:
     output: Array
     keep: float
     length: float
-
-    def raw(self) -> Array:
-        """The raw scores after the round, (n, C)."""
-        raw = self.round.raw
-        return (raw if self.keep == 1.0 else self.keep * raw) + self.length * self.output
 
 
 @dataclass(frozen=True)
@@ -200,12 +239,12 @@ def boost_rounds(
     callbacks: Sequence[Callback],
 ) -> Ensemble:
     """The ensemble `start` with further rounds up to `n_estimators`, from its scores on."""
-    raw = initial_raw(start, fitter.design, n_estimators, init_raw)
+    raw = start.raw(fitter.design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
             update = fitter.fit(index, raw)
-            raw = update.raw()
+            raw = (raw if update.keep == 1.0 else update.keep * raw) + update.length * update.output
             terms.append(update.term)
             moves.append(np.array([update.keep, update.length]))
             if index == len(start) + 1:
@@ -226,81 +265,12 @@ def boost_rounds(
     return build_ensemble(start, terms, moves)
 
 
-def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tuple[Term, ...]:
-    """The terms of a model that is to be replayed, or a ValueError."""
-    if not learner.refits:
-        raise ValueError(f"boost: learner must have a method refit with replay, got {learner!r}")
-    if len(replay) < n_estimators:
-        raise ValueError(f"boost: replay must have at least n_estimators={n_estimators} rounds, got {len(replay)}")
-    return replay.terms
-
-
-def initial_ensemble(loss: Loss, rows: Observations, init: Ensemble | None = None) -> Ensemble:
-    """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    if init is None:
-        return Ensemble(baseline_of(loss, rows), (), np.empty((0, 2)))
-    require_baseline(loss, init.baseline, rows.y)
-    return init
+def initial_ensemble(loss: Loss, rows: Observations) -> Ensemble:
+    """The ensemble before the first round: the loss's baseline."""
+    return Ensemble(baseline_of(loss, rows), (), np.empty((0, 2)))
 
 
 def build_ensemble(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
     """The ensemble of the completed rounds: an interrupt may come between a term and its move."""
-    return Ensemble(start.baseline, materialized_terms(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
-
-
-def check_data(
-    design: Design | Array, y: Array, weight: Array | None, infinite: bool
-) -> tuple[Design, Array, Array]:
-    """The validated data of :func:`boost`, or a ValueError; `infinite` says whether targets may be infinite."""
-    if not isinstance(design, Design):
-        if np.ndim(design) != 2:
-            raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
-        design = Design(check_real_array("design", design))
-        if not np.isfinite(design.original).all():
-            raise ValueError("boost: design must be finite, got NaN or infinity")
-    n, y = design.n_samples, check_real_array("y", y).astype(np.float64, copy=False)
-    if n == 0:
-        raise ValueError("boost: design must have at least one row, got none")
-    if y.ndim != 2 or len(y) != n:
-        raise ValueError(f"boost: y must have shape ({n}, K), got {y.shape}")
-    if not np.isfinite(y).all() and (not infinite or np.isnan(y).any()):
-        wanted = "numbers or infinity, got NaN" if infinite else "finite, got NaN or infinity"
-        raise ValueError(f"boost: y must be {wanted}")
-    weight = np.ones(n) if weight is None else check_real_array("weight", weight).astype(np.float64, copy=False)
-    if weight.shape != (n,):
-        raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
-    if not (weight > 0.0).all():
-        raise ValueError(f"boost: weight must be positive, got {weight.min():g}")
-    if not np.isfinite(weight.sum()):
-        raise ValueError(f"boost: weight must have a finite sum, got {weight.sum():g}")
-    return design, y, weight
-
-
-def check_real_array(name: str, given: Any) -> Array:
-    """A parameter as an array of float32 or float64, or a TypeError that names it."""
-    values = np.asarray(given)
-    if values.dtype.kind not in "biuf":
-        raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
-    # Kernels support only these two types.
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-
-
-def initial_raw(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
-    """The scores that :func:`boost` starts from, or a ValueError if they or `start` are incompatible."""
-    if len(start) > n_estimators:
-        raise ValueError(
-            f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
-        )
-    if raw is None:
-        return start.raw(design.original)
-    raw, shape = check_real_array("init_raw", raw), (design.n_samples, start.n_outputs)
-    if raw.shape != shape:
-        raise ValueError(f"boost: init_raw must have shape {shape}, got {raw.shape}")
-    if not np.isfinite(raw).all():
-        raise ValueError("boost: init_raw must be finite, got NaN or infinity")
-    return raw
-
-
-def materialized_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """All terms as plain arrays."""
-    return tuple(term.materialized() for term in terms)
+    done = tuple(term.materialized() for term in terms[: len(moves)])
+    return Ensemble(start.baseline, done, np.reshape(moves, (-1, 2)))

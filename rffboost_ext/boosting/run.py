@@ -1,4 +1,4 @@
-"""Does what a plan says: trains the members, weights them by their held-out rows, and refits."""
+"""Fits with early stopping: members are trained, weighted by their held-out rows, and refitted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
 from .early_stopping.stacking import mean_curve, stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
-from .evaluation import Evaluation
-from .plan import Interrupted, Member, Model, Plan, Result, Start
+from .plan import Member, Model, Plan, Result
 from .training import FitRecorder, Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
@@ -27,69 +26,20 @@ EXTRA_ROUNDS = 1.25
 RACE_ROUNDS = 50
 
 
-def run(
-    plan: Plan,
-    trainer: Trainer,
-    rows: Dataset,
-    start: Start,
-    seed: int,
-    callbacks: Sequence[Callback] = (),
-) -> Result:
-    """Train the members, whose rounds and weights are found on held-out rows if there is early stopping.
+@dataclass(frozen=True)
+class StoppedRun:
+    """One run of a plan with early stopping.
 
     Parameters
     ----------
     plan : Plan
-    trainer : Trainer
-        Trains the first member. Its evaluation may hold the user's rows for early stopping; otherwise some of
-        `rows` are held out.
     rows : Dataset
         All rows.
-    start : Start
-        The model to continue from, and its training scores.
-    seed : int
-        Seed of the divisions.
+    init : Ensemble, optional
+        The model to continue from.
     callbacks : sequence of callable
         Called after each round, but of a refit.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    Interrupted
-        If the user interrupts the fit before any model has a round.
     """
-    evaluation = trainer.evaluation or Evaluation()
-    if evaluation.sets:
-        evaluation.require_computable(trainer.baseline(rows) if start.ensemble is None else start.ensemble)
-    try:
-        if plan.patience is None:
-            result = Result(trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw))
-        else:
-            result = StoppedRun(plan, rows, start.ensemble, callbacks).result(trainer, evaluation.monitored, seed)
-        trainer.recorder.close()
-    except Interrupted as error:
-        interrupt, curves = trainer.recorder.partial_result(error)
-        result = Result(interrupt.ensemble, mean_curve(curves) if curves else None, interrupt=interrupt)
-    return evaluated(result, evaluation)
-
-
-def evaluated(result: Result, evaluation: Evaluation) -> Result:
-    """The result with its evaluations, without them if the user interrupts these."""
-    try:
-        history = evaluation.history(result.ensemble)
-        curves = {} if history is None else history.curves()
-    except KeyboardInterrupt:
-        return replace(result, interrupt=Interrupted(result.ensemble))
-    found = {"evals_result_": curves} if curves else {}
-    return replace(result, evaluations=found | evaluation.best(curves, result.scores))
-
-
-@dataclass(frozen=True)
-class StoppedRun:
-    """One run of a plan with early stopping, which may continue from an ensemble."""
 
     plan: Plan
     rows: Dataset
@@ -97,7 +47,17 @@ class StoppedRun:
     callbacks: Sequence[Callback]
 
     def result(self, trainer: Trainer, validation: Dataset | None, seed: int) -> Result:
-        """Train the models of all members, weight them, and refit if the plan says so."""
+        """Train the models of all members, weight them, and refit if the plan says so.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            Trains the first member.
+        validation : Dataset or None
+            The user's rows for early stopping; some of the rows are held out if it is None.
+        seed : int
+            Seed of the divisions.
+        """
         splits = [(ALL_ROWS, validation)] if validation is not None else self._splits(trainer.loss, seed)
         trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
         models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))

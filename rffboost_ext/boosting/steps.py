@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ..core import Round, Spec, Step
 from ..utils.convex import minimiser_along
-from ..utils.param_validation import POSITIVE, Function, Integer, Real, require
+from ..utils.param_validation import POSITIVE, Function, Real
 from ..utils.registry import Registry
 from ..utils.typing import Array
 
@@ -21,8 +17,6 @@ RATE = POSITIVE | Function("the round")
 
 # Keeps the step finite for a term that is right or wrong on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
-NO_ROUND = -1, 1.0
-"""Index and learning rate before a round has been started."""
 
 
 @STEPS.register("unit")
@@ -98,73 +92,6 @@ class LineSearch(Step):
 
         longest = self.max_length * max(1.0, float(np.abs(round.y).max(initial=0.0, where=np.isfinite(round.y))))
         return 1.0, minimiser_along(slope, longest, self.tol)
-
-
-class Shrunk(Step):
-    """Another step, shortened by a learning rate.
-
-    Parameters
-    ----------
-    step : Step
-        The step to shorten.
-    rate : float or callable
-        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``, and
-        is called once per round.
-    first : int, default=0
-        The round in which `index` is 0: the number of rounds of an initial model.
-    """
-
-    constraints = {"rate": RATE, "first": Integer(0)}
-    _latest = NO_ROUND
-
-    def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
-        self.step = step
-        self.rate = rate
-        self.first = first
-
-    @property
-    def needs(self):  # type: ignore[no-untyped-def,override]
-        """The needs of the inner step."""
-        return self.step.needs
-
-    def move(self, round: Round, output: Array) -> tuple[float, float]:
-        keep, length = take_step(self.step, round, output)
-        # A function may return another value in a second call.
-        (index, rate), self._latest = self._latest, NO_ROUND
-        return keep, (
-            rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
-        ) * length
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Checkpoints compare steps by their state, which excludes the latest rate.
-        return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
-
-    def shrinkage(self, index: int) -> float:
-        rate = learning_rate_at(self.rate, index - self.first)
-        self._latest = index, rate
-        return rate * self.step.shrinkage(index)
-
-
-def take_step(step: Step, round: Round, output: Array) -> tuple[float, float]:
-    """The result of a step, two finite numbers, or a TypeError or ValueError that names the step."""
-    move = step.move(round, output)
-    try:
-        keep, length = move
-        finite = math.isfinite(keep) and math.isfinite(length)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {move!r}") from error
-    if not finite:
-        raise ValueError(f"step {step!r}: move must return finite numbers, got {move!r} in round {round.index}")
-    return keep, length
-
-
-def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
-    """The learning rate of a round: a number, or the checked result of a function."""
-    if not callable(rate):
-        return rate
-    value = rate(index)
-    require("learning_rate", f"what the function returns for round {index}", value, POSITIVE)
-    return float(value)
 
 
 def safe_ratio(numerator: float, denominator: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,100 +11,17 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..learners.design import Design
-from ..learners.stored_state import check_learner_state
 from ..preprocessing.feature_expansion import fit_scaling
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, MeanLoss, least_error
-from .evaluation import Evaluation, EvaluationHistory
-from .loop import RoundFitter, boost_rounds, initial_ensemble
-from .plan import Interrupted, Member, Model, Parts, Plan
-
-
-@dataclass
-class FitState:
-    """A model in training.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        Its rounds so far.
-    raw : ndarray of shape (n, C), optional
-        The scores from which the loop continues; by default those of the ensemble.
-    learner_state : dict
-        The state of learners across rounds.
-    callbacks : sequence of callable
-        Called after each round.
-    finished : bool
-        Whether its training is complete.
-    history : EvaluationHistory, optional
-        Its metrics, which callbacks can read.
-    n_samples : int, optional
-        Number of rows, n; None if each round sees a sample of them.
-    n_features : int
-        Number of features that learners see, imputed and one-hot encoded.
-    """
-
-    ensemble: Ensemble
-    raw: Array | None
-    learner_state: dict[Hashable, Any]
-    callbacks: Sequence[Callback]
-    finished: bool = False
-    history: EvaluationHistory | None = None
-    n_samples: int | None = None
-    n_features: int = 0
-
-    def state(self) -> dict[str, Any]:
-        """The whole state as plain values."""
-        states = [[type(callback).__name__, callback.state()] for callback in self._stateful()]
-        # Names in files do not change with those of attributes.
-        return {
-            "ensemble": self.ensemble,
-            "raw": self.raw,
-            "lasting": self.learner_state,
-            "finished": self.finished,
-            "callbacks": states,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore what :meth:`state` returned; a ValueError if it is of another model or of other callbacks."""
-        require_state(state, self.ensemble, [type(one).__name__ for one in self._stateful()], self.n_samples)
-        check_learner_state(state["lasting"], self.n_features, self.ensemble.n_outputs)
-        self.ensemble, self.raw, self.finished = (state[name] for name in ("ensemble", "raw", "finished"))
-        self.learner_state.clear()
-        self.learner_state.update(state["lasting"])
-        for callback, (_, kept) in zip(self._stateful(), state["callbacks"], strict=True):
-            callback.restore(kept)
-
-    def _stateful(self) -> list[Any]:
-        """The callbacks that have a state and can restore it."""
-        return [one for one in self.callbacks if hasattr(one, "state") and hasattr(one, "restore")]
-
-
-def require_state(state: Any, ensemble: Ensemble, callbacks: list[str], n_samples: int | None) -> None:
-    """Raise a ValueError unless a state is one of a model with this ensemble, these callbacks and so many rows."""
-    types = {"ensemble": Ensemble, "lasting": dict, "finished": bool, "callbacks": list, "raw": np.ndarray | None}
-    if not isinstance(state, dict) or set(state) != set(types):
-        raise ValueError(f"holds a model that must have {', '.join(types)}")
-    for name, kind in types.items():
-        if not isinstance(state[name], kind):
-            raise ValueError(f"holds a model whose {name} is {state[name]!r}")
-    state["ensemble"].check(None)
-    if state["ensemble"].n_outputs != ensemble.n_outputs:
-        raise ValueError(f"holds a model of {state['ensemble'].n_outputs} outputs, not {ensemble.n_outputs}")
-    raw = state["raw"]
-    if raw is not None:
-        shape = len(raw) if n_samples is None and raw.ndim else n_samples, ensemble.n_outputs
-        if raw.dtype != np.float64 or raw.shape != shape or not np.isfinite(raw).all():
-            raise ValueError(
-                f"holds a model whose scores must be finite, float64 and of shape {shape}, got {raw.dtype} and "
-                f"{raw.shape}"
-            )
-    stored = [one[0] if isinstance(one, list) and len(one) == 2 else one for one in state["callbacks"]]
-    if stored != callbacks:
-        raise ValueError(f"holds the states of the callbacks {stored}, not of {callbacks}")
+from .early_stopping.stacking import mean_curve
+from .evaluation import Evaluation
+from .fit_state import FitState
+from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
+from .plan import Interrupted, Member, Model, Plan, Result
 
 
 class FitRecorder:
@@ -137,16 +54,16 @@ class FitRecorder:
         if len(ensemble):
             self.results.append((ensemble, scores))
 
-    def partial_result(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
-        """The interrupt with the model of an interrupted fit, and its curves of early stopping.
+    def partial_result(self, stop: Interrupted) -> Result:
+        """The mean of the models trained with early stopping before an interrupt, if any, else what it has left.
 
-        The model is the mean of the models trained with early stopping so far, if any; an incomplete refit is
-        discarded.
+        An incomplete refit is discarded. The interrupt is raised if there is no round.
         """
         if not self.results and not len(stop.ensemble):
             raise stop
-        models = [ensemble for ensemble, _ in self.results] or [stop.ensemble]
-        return Interrupted(mean_ensemble(models)), [scores for _, scores in self.results]
+        ensemble = mean_ensemble([one for one, _ in self.results] or [stop.ensemble])
+        curves = [scores for _, scores in self.results]
+        return Result(ensemble, mean_curve(curves) if curves else None, interrupt=Interrupted(ensemble))
 
 
 class CallbackForwarder:
@@ -247,7 +164,8 @@ class Trainer:
         With `replay` its terms are fitted again.
         """
         feature_map = self._scaled(data)
-        samples = self.member.samples_rows(len(data))
+        pool_size = self.member.pool_size
+        samples = pool_size is not None and len(data) > 2 * pool_size
         state = FitState(
             self.baseline(data) if init is None else init,
             # The given scores are of all rows, those of a sample are not among them.
@@ -261,9 +179,8 @@ class Trainer:
         if self.evaluation is not None:
             state.history = self.evaluation.history(state.ensemble, validation)
         chances = None
-        if samples and self.member.pool_size:
-            baseline = state.ensemble.baseline
-            chances = data.sampling_probabilities(self.loss, baseline, self.member.pool_size)
+        if samples and pool_size:
+            chances = data.sampling_probabilities(self.loss, state.ensemble.baseline, pool_size)
         try:
             while not state.finished:
                 self._advance(state, data, chances, feature_map, n_estimators, replay)
@@ -273,6 +190,28 @@ class Trainer:
         except KeyboardInterrupt as error:
             raise Interrupted(state.ensemble) from error
         return state.ensemble
+
+    def outcome(self, train: Callable[[], Result]) -> Result:
+        """What `train` returns, with its evaluations; after an interrupt the models that are done.
+
+        Raises
+        ------
+        Interrupted
+            If the user interrupts it before any model has a round.
+        """
+        try:
+            result = train()
+            self.recorder.close()
+        except Interrupted as stop:
+            result = self.recorder.partial_result(stop)
+        evaluation = self.evaluation or Evaluation()
+        try:
+            history = evaluation.history(result.ensemble)
+            curves = {} if history is None else history.curves()
+        except KeyboardInterrupt:
+            return replace(result, interrupt=Interrupted(result.ensemble))
+        found = {"evals_result_": curves} if curves else {}
+        return replace(result, evaluations=found | evaluation.best(curves, result.scores))
 
     def fit_stopping(
         self,

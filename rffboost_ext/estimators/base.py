@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
-from ..boosting.plan import Interrupted, Parts, Plan, Result, Start, key_of
-from ..boosting.run import run
+from ..boosting.loop import Parts
+from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
+from ..boosting.run import StoppedRun
 from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
@@ -30,8 +31,8 @@ from ..preprocessing.row_arguments import (
     encode_base_margin,
     encode_groups,
     require_base_margin,
-    rows_of_positive_weight,
 )
+from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads
@@ -120,7 +121,6 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
-        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
         targets, y = self._read_target(y)
         rows = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, rows, targets)
@@ -129,17 +129,16 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if base_margin is not None:
             n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
             rows = replace(rows, offset=encode_base_margin(base_margin, X, sample_weight, n_scores))
-        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, rows.offset)
         given_loss = full_repr(parts.loss)
         parts = self._prepare(parts, rows, targets)
         warn_if_light(rows.weight)
         start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
-        evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, self._given_loss, rows, targets)
-        rows = rows.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
+        evaluation = self._evaluation(eval_set, base_margin_eval_set, parts.loss, rows, targets)
+        rows = rows.coupled_by(*self._couplings(parts.loss), *(evaluation.couplings if evaluation else ()))
         rows, evaluation, stops = merged_rows(self, parts.learner, rows, evaluation)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        plan = plan_fit(self, parts, rows, evaluation.monitored, stops, start)
+        plan = plan_fit(self, parts, rows, None if evaluation is None else evaluation.monitored, stops, start)
         self._store(self._run(plan, parts, rows, evaluation, start), plan)
         self._after_training(rows, targets)
         return self
@@ -157,6 +156,18 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     def _given_loss(self) -> str | Loss:
         """The loss, by name if it is "auto"."""
         return self.default_loss if is_auto(self.loss) else self.loss
+
+    def _evaluation(
+        self, eval_set: Any, base_margin_eval_set: Any, loss: Loss, rows: Dataset, targets: TargetEncoder
+    ) -> Evaluation | None:
+        """How the fit is evaluated round by round; None if at most early stopping looks at the loss."""
+        asked = eval_set, base_margin_eval_set, self.eval_metric
+        if all(one is None for one in asked) and not (self.callbacks or self.verbose):
+            return None
+        owner = type(self).__name__
+        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, rows.offset)
+        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, rows.offset)
+        return evaluation_of(owner, self.eval_metric, sets, loss, self._given_loss, rows, targets)
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
         """What couples the rows of a fit besides its metrics."""
@@ -176,7 +187,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         init: InitModel | None,
     ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
-        group = encode_groups(type(self).__name__, groups, X, sample_weight)
+        group = None if groups is None else encode_groups(type(self).__name__, groups, X, sample_weight)
         X, y, weight = rows_of_positive_weight(X, y, sample_weight)
         if self._is_warm_start():
             X = self.encoder_.transform(X)
@@ -226,12 +237,13 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         require_same_fit(type(self).__name__, loss, self.loss_)
         return replace(self._start, ensemble=self.ensemble_, learner_state=deepcopy(self._start.learner_state))
 
-    def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation, start: Start) -> Result:
+    def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation | None, start: Start) -> Result:
         """Do what the plan says; sets the loss and the state for a warm start."""
         given = self.callbacks or ()
-        recorder = recorder_for(self, rows, evaluation.sets or None, start.ensemble) if given else FitRecorder()
+        sets = {} if evaluation is None else evaluation.sets
+        recorder = recorder_for(self, rows, sets or None, start.ensemble) if given else FitRecorder()
         split_seed, seed = recorder.seeds(self._seeds())
-        start = replace(start, seed=seed, raw=start.training_scores(rows))
+        start = replace(start, seed=seed, raw=None if start.raw is None else start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
         callbacks = [one for one in given if not isinstance(one, Checkpoint)]
         if self.verbose:
@@ -255,7 +267,17 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
                 evaluation=evaluation,
                 feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, rows, seed)),
             )
-            result = run(plan, trainer, rows, start, split_seed, callbacks)
+            if evaluation is not None and sets:
+                first = trainer.baseline(rows) if start.ensemble is None else start.ensemble
+                evaluation.require_computable(first)
+
+            def train() -> Result:
+                if plan.patience is None:
+                    return Result(trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw))
+                monitored = None if evaluation is None else evaluation.monitored
+                return StoppedRun(plan, rows, start.ensemble, callbacks).result(trainer, monitored, split_seed)
+
+            result = trainer.outcome(train)
         self.loss_, self._start = parts.loss, start.without_state()
         if keeps_state:
             raw = None if result.interrupt else scores.raw

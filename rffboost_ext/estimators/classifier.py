@@ -1,4 +1,4 @@
-"""The scikit-learn estimators: validation and encoding around :func:`~rffboost_ext.boosting.loop.boost`."""
+"""The scikit-learn estimators: validation and encoding around :func:`~rffboost_ext.boost`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..boosting.callbacks import Callback
-from ..boosting.plan import Parts
+from ..boosting.loop import Parts
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.feature_encoder import FeatureEncoder

@@ -1,4 +1,4 @@
-"""What estimators do where parameters are "auto", as tables by the size of the data and by the learner.
+"""What early stopping does where parameters are "auto", as a table by the size of the data.
 
 The measurements behind each choice are in ``benchmarks/defaults.md``; ``benchmarks/defaults.py`` repeats them.
 """
@@ -6,22 +6,22 @@ The measurements behind each choice are in ``benchmarks/defaults.md``; ``benchma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from sklearn.base import clone
+import numpy as np
 
-from ..boosting.early_stopping.patience import PatienceLimit, TrainingCondition
-from ..boosting.early_stopping.validation_split import FEW
+from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
+from ..boosting.early_stopping.validation_split import FEW, default_n_folds
+from ..boosting.plan import Member, Plan
 from ..core import Learner
-from ..learners import RFF1, RFFIRLS, RFFK, Mixture, RFFNewton, SymmetricTree, Tree
-from ..learners.kernel_machines.base import KernelMachine
+from ..data.dataset import Dataset
+from ..learners import RFFIRLS, RFFNewton, RFFRidge, SymmetricTree
 from ..learners.mixture import MANY_FEATURES
-from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT, numbers_of_levels
-from ..terms import ImputeAndEncode
+from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
+from ..utils.typing import Array
 
 # Number of rounds without early stopping, and the maximum with it.
 ROUNDS, MAX_ROUNDS = 100, 2_000
@@ -78,6 +78,10 @@ class TrainingDefaults:
     kernel: dict[str, Any] | None = None
     ridge: dict[str, Any] = field(default_factory=dict)
     irls: TrainingCondition | None = None
+
+    def newton(self, place: int) -> RFFNewton:
+        """The cosines of the mixture, or at place 1 of a model of their own."""
+        return RFFNewton(relative_rate=self.relative_rates[place], **self.cosines)
 
 
 SMALL = TrainingDefaults(
@@ -138,112 +142,91 @@ POOL_SIZE = 65_536
 # On few rows the error of reweighted least squares would fall for thousands of rounds, as scores of separable
 # classes grow.
 IRLS_LIMIT = PatienceLimit(3, 1e-3)
-
-Answer: TypeAlias = Callable[[Any], Any]
-
-
-def single(learner: Learner) -> tuple[Learner, ...]:
-    """The learner alone."""
-    return (learner,)
+# Kernel machines take few full steps, so their patience is short.
+RIDGE_LIMIT = PatienceLimit(6, 1e-3)
+# On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
+TREES_LIMIT = PatienceLimit(25, 2e-4)
 
 
-def leaves_of(learner: SymmetricTree) -> tuple[Learner, ...]:
-    """With ``leaf="auto"`` the trees with constant and with linear leaves."""
-    # Subclasses may have other constructor parameters.
-    if learner.leaf != "auto" or learner.active_constraints or "leaf" not in learner.get_params(deep=False):
-        return (learner,)
-    return tuple(clone(learner).set_params(leaf=leaf) for leaf in ("constant", "linear"))
+def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
+    """The defaults of a fit with early stopping."""
+    row, many = table_row(len(data), data.X.shape[1], data.rows == "all"), len(data) > FEW
+    if not many and data.effective_size < UNEQUAL_SIZE * len(data):
+        row = replace(row, **UNEQUAL)
+    free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
+    high = estimator.quality == "high"
+    if high:
+        row = with_more_frequencies(row)
+    if many and free and not high:
+        return row
+    if many or not free or validation is not None or is_single(estimator, init):
+        return replace(row, **GIVEN)
+    return replace(row, n_repeats=2) if high and is_auto(estimator.n_folds) else row
 
 
-def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
-    """A mixture with each of the alternatives of the trees."""
-    trees = () if is_auto(learner.trees) else alternatives(LEARNERS.make(learner.trees))
-    return tuple(clone(learner).set_params(trees=one) for one in trees) if len(trees) > 1 else (learner,)
+def members(
+    estimator: Any, first: Sequence[Learner], row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
+) -> list[Member]:
+    """The members of a stack: alternatives of the first learner, kernel machines, cosines and trees alone."""
+    stack = [member(learner) for learner in first]
+    if row.kernel is not None:
+        stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
+    if row.alone:
+        stack.append(member(row.newton(1), refits=len(rows) <= FEW or not is_auto(estimator.refit)))
+    # In rankings the mixture has such trees already.
+    if row.symmetric_trees and is_auto(estimator.learner) and rows.rows != "groups":
+        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
+    if row.kernel is not None and row.irls is not None and estimator.task == "classification":
+        stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
+    return stack
 
 
-def allows_log_mixture(learner: Mixture) -> bool:
-    """Whether the cosines allow log transforms, and the other learner is a :class:`Tree`."""
-    is_tree = isinstance(learner.trees, Tree) or learner.trees in ("auto", "tree")
-    cosines = LEARNERS.make(learner.cosines)
-    return is_tree and policy_of(cosines).allows_log(cosines)
+def is_single(estimator: Any, init: Ensemble | None) -> bool:
+    """Whether to train a single model: from another one, or so that a warm start can continue from it."""
+    return init is not None or bool(estimator.warm_start)
 
 
-def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
-    """Whether no category has more than four levels, which symmetric trees order by targets of other rows."""
-    return max(numbers_of_levels(expansion).values(), default=0) <= MAX_SINGLED_OUT
+def stacks(estimator: Any, init: Ensemble | None) -> bool:
+    """Whether early stopping trains several members."""
+    single = not is_auto(estimator.learner) or is_single(estimator, init) or estimator.quality == "fast"
+    return not single or estimator.quality == "high"
 
 
-@dataclass(frozen=True)
-class LearnerPolicy:
-    """What estimators decide about learners of a class.
-
-    Parameters
-    ----------
-    stops_early : bool, default=False
-        Whether early stopping is the default.
-    pool_size : int, optional
-        Size of the sample, redrawn periodically, for fits on far more rows; None for all rows.
-    max_merged_rows : callable, optional
-        ``max_merged_rows(learner)`` is the most rows of which duplicates are merged, with summed weights. Learners
-        that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits.
-    alternatives : callable, optional
-        ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
-        best.
-    replays : callable, optional
-        ``replays(expansion)`` says whether a refit on features with such an expansion fits the terms of a model
-        again, if the learner can; otherwise it trains new rounds. It is False where structures depend on the
-        targets of rows that a term is not fitted to, since ``refit`` does not know which rows these were.
-    allows_log : callable, optional
-        ``allows_log(learner)`` says whether features may be log-transformed: all terms are unclipped cosines, or
-        trees of the original features.
-    patience_limit : PatienceLimit, optional
-        Limits to the patience of early stopping with the learner alone.
-    """
-
-    stops_early: bool = False
-    pool_size: int | None = None
-    max_merged_rows: Answer = lambda learner: 0
-    alternatives: Answer = single
-    replays: Answer = lambda expansion: True
-    allows_log: Answer = lambda learner: False
-    patience_limit: PatienceLimit | None = None
+def stopping_plan(plan: Plan, estimator: Any, rows: Dataset, row: TrainingDefaults, init: Ensemble | None) -> Plan:
+    """The plan with folds, refit and patience."""
+    n_samples = len(rows)
+    # A validation set of few groups says little, however many rows they have.
+    n_units = rows.n_groups if rows.rows == "groups" else n_samples
+    by_units = default_n_folds(n_units, stacks(estimator, init), estimator.quality == "high")
+    n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
+    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, rows.y), rows.n_groups)
+    n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
+    n_classes = int(rows.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
+    return replace(
+        plan,
+        patience=patience(estimator, n_samples, row, n_classes),
+        tol=estimator.tol,
+        n_folds=n_folds,
+        validation_fraction=estimator.validation_fraction,
+        refit=n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit),
+        n_repeats=row.n_repeats,
+    )
 
 
-def everything(learner: Learner) -> float:
-    """No limit to the rows of which duplicates are merged."""
-    return math.inf
+def max_folds(estimator: Any, y: Array) -> int:
+    """The most folds that each have a row of every class, as metrics may need; at least 2."""
+    if estimator.task == "regression" or estimator.eval_metric is None:
+        return len(y)
+    counts = np.bincount(y[:, 0].astype(np.int64))
+    return max(2, int(counts[counts > 0].min()))
 
 
-# Of learners whose outputs are Newton steps.
-SECOND_ORDER = LearnerPolicy(
-    stops_early=True,
-    pool_size=POOL_SIZE,
-    max_merged_rows=lambda learner: 20_000,
-    allows_log=lambda learner: True,
-)
-LEARNER_POLICIES: dict[type, LearnerPolicy] = {
-    Learner: LearnerPolicy(),
-    RFFK: LearnerPolicy(max_merged_rows=everything),
-    RFF1: LearnerPolicy(max_merged_rows=everything),
-    RFFNewton: SECOND_ORDER,
-    KernelMachine: SECOND_ORDER,
-    RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
-    Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
-    # With more rows XGBoost's bins depend on weights.
-    Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin),
-    # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
-    SymmetricTree: LearnerPolicy(
-        stops_early=True, max_merged_rows=everything, alternatives=leaves_of, replays=orders_no_levels
-    ),
-}
-"""The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
-
-
-def policy_of(learner: Learner) -> LearnerPolicy:
-    """The policy of the closest class of a learner in the table."""
-    return next(filter(None, map(LEARNER_POLICIES.get, type(learner).__mro__)))
-
-
-def alternatives(learner: Learner) -> tuple[Learner, ...]:
-    """The learners that a fit with early stopping compares, to train the best."""
-    return tuple(policy_of(learner).alternatives(learner))
+def patience(estimator: Any, n_samples: int, row: TrainingDefaults, n_classes: int) -> Patience:
+    """How long early stopping waits: longer with more rows, which benefit from more rounds."""
+    if not is_auto(estimator.n_iter_no_change):
+        return Patience(int(estimator.n_iter_no_change))
+    if estimator.task != "classification" or estimator.eval_metric is not None:
+        return Patience(row.patience, row.share)
+    # With many rows the shares are of the log loss of a coin, 1 bit.
+    bits = math.log2(n_classes) if n_samples > FEW else 1.0
+    return Patience(row.patience, row.share, *(part / bits for part in row.converged))

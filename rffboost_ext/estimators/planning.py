@@ -1,51 +1,152 @@
-"""From the parameters of an estimator to the parts and the plan of its fit."""
+"""From the parameters of an estimator to the parts and the plan of its fit, with policies for learners."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-import numpy as np
+from sklearn.base import clone
 
-from ..boosting.early_stopping.patience import Patience, PatienceLimit
-from ..boosting.early_stopping.validation_split import FEW, default_n_folds
+from ..boosting.early_stopping.patience import PatienceLimit
 from ..boosting.evaluation import Evaluation
-from ..boosting.plan import Member, Parts, Plan, Start
-from ..boosting.steps import Shrunk
+from ..boosting.loop import Parts, Shrunk
+from ..boosting.plan import Member, Plan, Start
 from ..core import Learner
 from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
-from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
+from ..learners import RFF1, RFFIRLS, RFFK, Mixture, RFFNewton, SymmetricTree, Tree
+from ..learners.kernel_machines.base import KernelMachine
+from ..learners.registry import LEARNERS
+from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT, numbers_of_levels
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
-from ..terms import ClipAndLog
+from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
-from ..utils.typing import Array
 from .defaults import (
-    GIVEN,
     IRLS_LIMIT,
     MAX_ROUNDS,
-    NO_REFIT,
     POOL_SIZE,
     ROUNDS,
-    UNEQUAL,
-    UNEQUAL_SIZE,
     TrainingDefaults,
-    alternatives,
-    policy_of,
-    table_row,
-    with_more_frequencies,
+    choose,
+    members,
+    stacks,
+    stopping_plan,
 )
 from .parameters import DEFAULT_LEARNER
 
-# Kernel machines take few full steps, so their patience is short.
-RIDGE_LIMIT = PatienceLimit(6, 1e-3)
-# On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
-TREES_LIMIT = PatienceLimit(25, 2e-4)
+Answer: TypeAlias = Callable[[Any], Any]
+
+
+def single(learner: Learner) -> tuple[Learner, ...]:
+    """The learner alone."""
+    return (learner,)
+
+
+def leaves_of(learner: SymmetricTree) -> tuple[Learner, ...]:
+    """With ``leaf="auto"`` the trees with constant and with linear leaves."""
+    # Subclasses may have other constructor parameters.
+    if learner.leaf != "auto" or learner.active_constraints or "leaf" not in learner.get_params(deep=False):
+        return (learner,)
+    return tuple(clone(learner).set_params(leaf=leaf) for leaf in ("constant", "linear"))
+
+
+def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
+    """A mixture with each of the alternatives of the trees."""
+    trees = () if is_auto(learner.trees) else alternatives(LEARNERS.make(learner.trees))
+    return tuple(clone(learner).set_params(trees=one) for one in trees) if len(trees) > 1 else (learner,)
+
+
+def allows_log_mixture(learner: Mixture) -> bool:
+    """Whether the cosines allow log transforms, and the other learner is a :class:`Tree`."""
+    is_tree = isinstance(learner.trees, Tree) or learner.trees in ("auto", "tree")
+    cosines = LEARNERS.make(learner.cosines)
+    return is_tree and policy_of(cosines).allows_log(cosines)
+
+
+def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
+    """Whether no category has more than four levels, which symmetric trees order by targets of other rows."""
+    return max(numbers_of_levels(expansion).values(), default=0) <= MAX_SINGLED_OUT
+
+
+@dataclass(frozen=True)
+class LearnerPolicy:
+    """What estimators decide about learners of a class.
+
+    Parameters
+    ----------
+    stops_early : bool, default=False
+        Whether early stopping is the default.
+    pool_size : int, optional
+        Size of the sample, redrawn periodically, for fits on far more rows; None for all rows.
+    max_merged_rows : callable, optional
+        ``max_merged_rows(learner)`` is the most rows of which duplicates are merged, with summed weights. Learners
+        that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits.
+    alternatives : callable, optional
+        ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
+        best.
+    replays : callable, optional
+        ``replays(expansion)`` says whether a refit on features with such an expansion fits the terms of a model
+        again, if the learner can; otherwise it trains new rounds. It is False where structures depend on the
+        targets of rows that a term is not fitted to, since ``refit`` does not know which rows these were.
+    allows_log : callable, optional
+        ``allows_log(learner)`` says whether features may be log-transformed: all terms are unclipped cosines, or
+        trees of the original features.
+    patience_limit : PatienceLimit, optional
+        Limits to the patience of early stopping with the learner alone.
+    """
+
+    stops_early: bool = False
+    pool_size: int | None = None
+    max_merged_rows: Answer = lambda learner: 0
+    alternatives: Answer = single
+    replays: Answer = lambda expansion: True
+    allows_log: Answer = lambda learner: False
+    patience_limit: PatienceLimit | None = None
+
+
+def everything(learner: Learner) -> float:
+    """No limit to the rows of which duplicates are merged."""
+    return math.inf
+
+
+# Of learners whose outputs are Newton steps.
+SECOND_ORDER = LearnerPolicy(
+    stops_early=True,
+    pool_size=POOL_SIZE,
+    max_merged_rows=lambda learner: 20_000,
+    allows_log=lambda learner: True,
+)
+LEARNER_POLICIES: dict[type, LearnerPolicy] = {
+    Learner: LearnerPolicy(),
+    RFFK: LearnerPolicy(max_merged_rows=everything),
+    RFF1: LearnerPolicy(max_merged_rows=everything),
+    RFFNewton: SECOND_ORDER,
+    KernelMachine: SECOND_ORDER,
+    RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
+    Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
+    # With more rows XGBoost's bins depend on weights.
+    Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin),
+    # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
+    SymmetricTree: LearnerPolicy(
+        stops_early=True, max_merged_rows=everything, alternatives=leaves_of, replays=orders_no_levels
+    ),
+}
+"""The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
+
+
+def policy_of(learner: Learner) -> LearnerPolicy:
+    """The policy of the closest class of a learner in the table."""
+    return next(filter(None, map(LEARNER_POLICIES.get, type(learner).__mro__)))
+
+
+def alternatives(learner: Learner) -> tuple[Learner, ...]:
+    """The learners that a fit with early stopping compares, to train the best."""
+    return tuple(policy_of(learner).alternatives(learner))
 
 
 def compose(estimator: Any) -> Parts:
@@ -106,7 +207,8 @@ def plan_fit(
 
     stacked = stops and stacks(estimator, start.ensemble)
     if stacked:
-        trained = members(estimator, parts, row, member, rows)
+        first = Mixture(row.newton(0)) if is_auto(estimator.learner) else parts.learner
+        trained = members(estimator, alternatives(first), row, member, rows)
     else:
         limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
         several = alternatives(parts.learner) if stops else (parts.learner,)
@@ -125,51 +227,16 @@ def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_
         )
 
 
-def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
-    """The defaults of a fit with early stopping."""
-    row, many = table_row(len(data), data.X.shape[1], data.rows == "all"), len(data) > FEW
-    if not many and data.effective_size < UNEQUAL_SIZE * len(data):
-        row = replace(row, **UNEQUAL)
-    free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
-    high = estimator.quality == "high"
-    if high:
-        row = with_more_frequencies(row)
-    if many and free and not high:
-        return row
-    if many or not free or validation is not None or is_single(estimator, init):
-        return replace(row, **GIVEN)
-    return replace(row, n_repeats=2) if high and is_auto(estimator.n_folds) else row
-
-
-def members(
-    estimator: Any, parts: Parts, row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
-) -> list[Member]:
-    """The members of a stack: the mixture or the given learner, kernel machines, cosines and trees alone."""
-    mixed, alone = (RFFNewton(relative_rate=rate, **row.cosines) for rate in row.relative_rates)
-    first = Mixture(mixed) if is_auto(estimator.learner) else parts.learner
-    stack = [member(learner) for learner in alternatives(first)]
-    if row.kernel is not None:
-        stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
-    if row.alone:
-        stack.append(member(alone, refits=len(rows) <= FEW or not is_auto(estimator.refit)))
-    # In rankings the mixture has such trees already.
-    if row.symmetric_trees and is_auto(estimator.learner) and rows.rows != "groups":
-        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
-    if row.kernel is not None and row.irls is not None and estimator.task == "classification":
-        stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
-    return stack
-
-
 def merged_rows(
-    estimator: Any, learner: Learner, rows: Dataset, evaluation: Evaluation
-) -> tuple[Dataset, Evaluation, bool]:
+    estimator: Any, learner: Learner, rows: Dataset, evaluation: Evaluation | None
+) -> tuple[Dataset, Evaluation | None, bool]:
     """The rows of a fit with copies merged, what is monitored besides these rows, and whether it stops early."""
-    stops = uses_early_stopping(estimator, learner, evaluation.monitored, rows)
+    stops = uses_early_stopping(estimator, learner, None if evaluation is None else evaluation.monitored, rows)
     if stops:
         rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
-        evaluation = evaluation.without_training_rows(type(estimator).__name__, rows)
-        if evaluation.sets and evaluation.monitored is None:
-            stops = uses_early_stopping(estimator, learner, None, rows)
+        if evaluation is not None and evaluation.sets:
+            evaluation = evaluation.without_training_rows(type(estimator).__name__, rows)
+            stops = evaluation.monitored is not None or uses_early_stopping(estimator, learner, None, rows)
     if not stops and not rows.is_coupled and len(rows) <= policy_of(learner).max_merged_rows(learner):
         rows = merge_duplicates(rows)
     return rows, evaluation, stops
@@ -219,57 +286,6 @@ def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
 def min_distinct_rows(n_folds: int | str) -> int:
     """The number of distinct rows above which copies are merged: enough for the folds."""
     return MIN_DISTINCT if is_auto(n_folds) else max(MIN_DISTINCT, 2 * int(n_folds))
-
-
-def is_single(estimator: Any, init: Ensemble | None) -> bool:
-    """Whether to train a single model: from another one, or so that a warm start can continue from it."""
-    return init is not None or bool(estimator.warm_start)
-
-
-def stacks(estimator: Any, init: Ensemble | None) -> bool:
-    """Whether early stopping trains several members."""
-    single = not is_auto(estimator.learner) or is_single(estimator, init) or estimator.quality == "fast"
-    return not single or estimator.quality == "high"
-
-
-def stopping_plan(plan: Plan, estimator: Any, rows: Dataset, row: TrainingDefaults, init: Ensemble | None) -> Plan:
-    """The plan with folds, refit and patience."""
-    n_samples = len(rows)
-    # A validation set of few groups says little, however many rows they have.
-    n_units = rows.n_groups if rows.rows == "groups" else n_samples
-    by_units = default_n_folds(n_units, stacks(estimator, init), estimator.quality == "high")
-    n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
-    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, rows.y), rows.n_groups)
-    n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
-    n_classes = int(rows.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
-    return replace(
-        plan,
-        patience=patience(estimator, n_samples, row, n_classes),
-        tol=estimator.tol,
-        n_folds=n_folds,
-        validation_fraction=estimator.validation_fraction,
-        refit=n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit),
-        n_repeats=row.n_repeats,
-    )
-
-
-def max_folds(estimator: Any, y: Array) -> int:
-    """The most folds that each have a row of every class, as metrics may need; at least 2."""
-    if estimator.task == "regression" or estimator.eval_metric is None:
-        return len(y)
-    counts = np.bincount(y[:, 0].astype(np.int64))
-    return max(2, int(counts[counts > 0].min()))
-
-
-def patience(estimator: Any, n_samples: int, row: TrainingDefaults, n_classes: int) -> Patience:
-    """How long early stopping waits: longer with more rows, which benefit from more rounds."""
-    if not is_auto(estimator.n_iter_no_change):
-        return Patience(int(estimator.n_iter_no_change))
-    if estimator.task != "classification" or estimator.eval_metric is not None:
-        return Patience(row.patience, row.share)
-    # With many rows the shares are of the log loss of a coin, 1 bit.
-    bits = math.log2(n_classes) if n_samples > FEW else 1.0
-    return Patience(row.patience, row.share, *(part / bits for part in row.converged))
 
 
 def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from .._signals import atomic_fit
 from ..boosting.evaluation import arrays_of_sets, named_sets
-from ..boosting.plan import Parts
+from ..boosting.loop import Parts
 from ..core import Loss
 from ..data.columns import column_array
 from ..data.dataset import Dataset

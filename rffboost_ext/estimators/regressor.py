@@ -8,10 +8,11 @@ from typing import Any
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.plan import Parts
+from ..boosting.loop import Parts
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
-from ..preprocessing.row_arguments import encode_base_margin, rows_of_positive_weight
+from ..preprocessing.row_arguments import encode_base_margin
+from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.plan import Parts
+from ..boosting.loop import Parts
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
-from ..preprocessing.row_arguments import encode_base_margin, rows_of_positive_weight
+from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
+from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..boosting.early_stopping.monitor import MeanLoss
-from ..boosting.loop import RoundFitter
-from ..boosting.plan import Parts
-from ..boosting.steps import STEPS, Shrunk
+from ..boosting.loop import Parts, RoundFitter, Shrunk
+from ..boosting.steps import STEPS
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost

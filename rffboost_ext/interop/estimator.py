@@ -16,7 +16,6 @@ from ..boosting.scorers import score_of_loss
 from ..contracts.fit import require_accepted_target
 from ..core import Loss, Observations
 from ..data.dataset import check_sample_weight
-from ..losses.classification import class_count
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze

@@ -14,7 +14,8 @@ import re
 from typing import Any
 
 from ..boosting.callbacks import Progress
-from ..boosting.training import FitRecorder, FitState
+from ..boosting.fit_state import FitState
+from ..boosting.training import FitRecorder
 from ..core import Spec
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.steps import Decay, Shrunk
+from ..boosting.loop import Shrunk
+from ..boosting.steps import Decay
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode

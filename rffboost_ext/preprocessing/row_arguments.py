@@ -1,4 +1,4 @@
-"""Arguments about rows: weights, offsets of scores (XGBoost's ``base_margin``), groups, and weights of classes."""
+"""Arguments about rows: offsets of scores (XGBoost's ``base_margin``), groups, and weights of classes."""
 
 from __future__ import annotations
 
@@ -6,28 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import _num_samples, check_consistent_length
+from sklearn.utils.validation import _num_samples
 
 from ..data.columns import is_missing
 from ..data.dataset import check_sample_weight
 from ..utils.param_validation import POSITIVE, Check
 from ..utils.typing import Array
-from .tables import native_table, number_array, read_table, target_array
-
-
-def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
-    """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
-    X, y, sample_weight = native_table(read_table(X)), target_array(y), read_table(sample_weight, "sample_weight")
-    if np.ndim(y) not in (1, 2):
-        raise ValueError(f"y must have shape (n,) or (n, C), got {np.shape(y)}")
-    check_consistent_length(X, y)
-    weight = check_sample_weight(sample_weight, len(y))
-    if (weight > 0.0).all():
-        return X, y, weight
-    rows = np.flatnonzero(weight)
-    X, y = (_safe_indexing(values, rows) for values in indexable(X, y))
-    return X, y, weight[rows]
+from .tables import number_array
 
 
 def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:

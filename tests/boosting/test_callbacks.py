@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import STEPS, Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
-from rffboost_ext.boosting.plan import default_step
+from rffboost_ext.boosting.loop import default_step
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves

@@ -17,7 +17,7 @@ from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimi
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import defaults, planning
+from rffboost_ext.estimators import defaults
 from rffboost_ext.estimators.planning import compose, uses_early_stopping
 from rffboost_ext.inspection.history_display import selected_round
 
@@ -140,8 +140,7 @@ def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(monk
 
 
 def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (defaults, planning):
-        monkeypatch.setattr(module, "FEW", 200)
+    monkeypatch.setattr(defaults, "FEW", 200)
     X = np.random.default_rng(0).normal(size=(600, 2))
     rounds = []
     row = defaults.LARGE

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from rffboost_ext import RFF1, STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
-from rffboost_ext.boosting.plan import default_step
+from rffboost_ext.boosting.loop import default_step
 
 from ..cases import LOSS_CASES, is_smooth, make_round
 

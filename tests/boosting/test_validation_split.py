@@ -23,8 +23,8 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
     holdout_mask,
     only_rows_of_class,
 )
-from rffboost_ext.boosting.plan import Member, Model, Plan, Start
-from rffboost_ext.boosting.run import EXTRA_ROUNDS, run
+from rffboost_ext.boosting.plan import Member, Model, Plan
+from rffboost_ext.boosting.run import EXTRA_ROUNDS, StoppedRun
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
@@ -156,7 +156,7 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.1))
     trainer = Trainer(LOSSES.create("log_loss"), member, True, 0, 1, "float32")
     plan = Plan([member], 0.1, 5, Patience(3), n_folds=n_folds, n_repeats=2)
-    assert run(plan, trainer, rows, Start(), 0).n_folds == 2 * n_folds
+    assert StoppedRun(plan, rows, None, ()).result(trainer, None, 0).n_folds == 2 * n_folds
     divisions = [seen[:n_folds], seen[n_folds:]]
     for division in divisions:
         assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])

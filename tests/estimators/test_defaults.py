@@ -18,8 +18,9 @@ from rffboost_ext import (
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import defaults, planning
-from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS, policy_of
+from rffboost_ext.estimators import defaults
+from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
+from rffboost_ext.estimators.planning import policy_of
 from rffboost_ext.learners.mixture import MANY_FEATURES
 
 from ..plans import planned, planned_on
@@ -100,7 +101,7 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
     ],
 )
 def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
-    for module in (defaults, planning, validation_split):
+    for module in (defaults, validation_split):
         monkeypatch.setattr(module, "FEW", 100)
     monkeypatch.setattr(defaults, "MEDIUM", 50)
     X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []

@@ -19,7 +19,7 @@ from rffboost_ext import (
     SymmetricTree,
     SymmetricTrees,
 )
-from rffboost_ext.estimators.defaults import alternatives
+from rffboost_ext.estimators.planning import alternatives
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, category
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic

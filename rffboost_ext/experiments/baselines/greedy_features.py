@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...boosting.loop import boost
+from ...boosting.boost import boost
 from ...core import Learner, Round, Step
 from ...learners import SPECTRA
 from ...learners.optimizers import LBFGS

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import gen_batches
 
-from ...boosting.loop import boost
+from ...boosting.boost import boost
 from ...core import Optimizer, Round
 from ...learners import RFFK, SPECTRA, Placement, Spectrum
 from ...learners.fourier.fit_criteria import QuadraticCriterion
