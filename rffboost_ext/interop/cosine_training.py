@@ -184,11 +184,6 @@ def assign_trees(trees: Sequence[Term], tree_grown: Sequence[bool], best: int | 
     kept = [index for index, grown in enumerate(tree_grown) if grown or index == 0]
     if len(trees) > len(kept):
         kept.append(n_calls - 1)
-    if len(trees) > len(kept):
-        raise ValueError(
-            f"bind: the booster has {len(trees)} rounds, at most {len(kept)} of this objective's have grown a "
-            f"tree: it comes from another training"
-        )
     # If no grown tree is missing, the remaining rounds had none.
     n_rounds = n_calls if len(trees) >= len(kept) else kept[len(trees)]
     by_round = dict(zip(kept, trees, strict=False))

@@ -19,7 +19,6 @@ from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze
-from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .fit_targets import add_queries, read_targets_of_fit
 from .host import Host
@@ -76,8 +75,6 @@ class HostEstimator:
     """The host's own fit to X, y and the rows that the loss gets, with arguments of the host's ``fit``."""
     _targets: TargetEncoder
     """The encoder of targets."""
-    _positive_weight: float
-    """The factor on the weights of the second of two classes, ``scale_pos_weight``."""
     _n_columns: int | None = None
     """Columns of the target; None for a loaded model."""
 
@@ -137,12 +134,11 @@ class HostEstimator:
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters of the host and of the loss, such as ``loss__quantile``, also if the loss is a name."""
-        inner = {name: params.pop(name) for name in list(params) if name.startswith("loss__")}
+        own = [name for name in params if name.startswith("loss__")]
+        inner = {name.removeprefix("loss__"): params.pop(name) for name in own}
         if inner:
             loss = LOSSES.make(params.get("loss", self.loss))
-            params["loss"] = loss.set_params(
-                **{name.removeprefix("loss__"): value for name, value in inner.items()}
-            )
+            params["loss"] = loss.set_params(**inner)
         super().set_params(**params)  # type: ignore[misc]
         return self
 
@@ -197,10 +193,6 @@ class HostEstimator:
         y, weight = self._targets.fit_transform(y, check_sample_weight(sample_weight, len(y)))
         n_classes, rows = self._targets.n_classes, Observations(y, weight)
         loss.n_scores(y, n_classes)
-        self._positive_weight = 1.0 if (given := params.get("scale_pos_weight")) is None else given
-        require(name, "scale_pos_weight", self._positive_weight, POSITIVE)
-        if self._positive_weight != 1.0 and n_classes != 2:
-            raise ValueError(f"{name}: scale_pos_weight must be 1 unless y has two classes, got {given!r}")
         self._n_columns = y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, rows, n_classes)
         return rows
@@ -220,14 +212,12 @@ class HostEstimator:
         """Raise a ValueError for parameters that the loss would ignore."""
         if loss.task != self.task:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
-        for inner in params:
-            if inner.startswith("loss__"):
-                raise ValueError(f"{name}: {inner} is set by set_params, or by an instance as loss")
-        for param in self._host.replaced_params:
+        inner = [param for param in params if param.startswith("loss__")]
+        for param in [*inner, *self._host.replaced_params]:
             if params.get(param) not in (None, False, self.default_objective):
                 raise ValueError(
-                    f"{name}: {param} must be unset, got {params[param]!r}: it is for {self._host.name}'s own "
-                    f"objectives; parameters of loss {loss!r} are set by set_params(loss__...) or in an instance"
+                    f"{name}: {param} must be unset, got {params[param]!r}: loss {loss!r} replaces the objectives "
+                    f"of {self._host.name}; its own parameters are set by set_params(loss__...) or in an instance"
                 )
 
     def _continued_baseline(self, model: Any) -> Array:

@@ -139,7 +139,7 @@ class LGBMEstimator(HostEstimator):
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.
         given = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
-        objective = ArrayObjective(self.loss_, self._conversion, self._positive_weight)
+        objective = ArrayObjective(self.loss_, self._conversion)
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective

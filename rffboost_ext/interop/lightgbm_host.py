@@ -29,10 +29,10 @@ class LightGBMHost(Host):
     score_argument, continued = "raw_score", "init_model"
     # Its alias "loss" of the objective is our own parameter.
     replaced_params = (
-        *("objective", "objective_type", "app", "application", "is_unbalance", "unbalance", "unbalanced_sets"),
-        *("alpha", "tweedie_variance_power", "fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid"),
-        *("pos_bagging_fraction", "pos_subsample", "neg_bagging_fraction", "neg_subsample"),
-        *("lambdarank_truncation_level", "lambdarank_norm", "label_gain"),
+        *("objective", "objective_type", "app", "application", "alpha", "tweedie_variance_power", "fair_c"),
+        *("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets", "reg_sqrt", "sigmoid"),
+        *("pos_bagging_fraction", "pos_subsample", "neg_bagging_fraction", "neg_subsample", "label_gain"),
+        *("lambdarank_truncation_level", "lambdarank_norm", "poisson_max_delta_step"),
         "lambdarank_position_bias_regularization",
     )
     ranking_metrics = ("auc", "average_precision")
@@ -102,16 +102,9 @@ class LightGBMHost(Host):
         )
 
     def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
-        model = booster.model_to_string()
-        text = parse_text_model(model)
-        for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
-            if found:
-                raise ValueError(
-                    f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose scores are not the "
-                    f"sum of the trees of all rounds"
-                )
+        trees = rounds_of_text_model(parse_text_model(booster.model_to_string()))
         best = booster.best_iteration if booster.best_iteration > 0 else None
-        return assign_trees(rounds_of_text_model(text), changed, best)
+        return assign_trees(trees, changed, best)
 
 
 HOST = LightGBMHost()

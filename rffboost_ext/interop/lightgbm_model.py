@@ -115,13 +115,9 @@ def read_leaves(tree: dict[str, str]) -> LinearLeaves:
     if not int(tree.get("is_linear", "0")):
         constant = array_field(tree, "leaf_value", np.float64)
         return LinearLeaves(constant, np.zeros(len(constant), np.int64), np.zeros(0, np.int64), np.zeros(0))
-    names = {
-        "leaf_const": np.float64,
-        "num_features": np.int64,
-        "leaf_features": np.int64,
-        "leaf_coeff": np.float64,
-    }
-    return LinearLeaves(*(array_field(tree, name, dtype) for name, dtype in names.items()))
+    constant, slopes = (array_field(tree, name, np.float64) for name in ("leaf_const", "leaf_coeff"))
+    counts, features = (array_field(tree, name, np.int64) for name in ("num_features", "leaf_features"))
+    return LinearLeaves(constant, counts, features, slopes)
 
 
 def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:

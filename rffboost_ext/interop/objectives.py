@@ -147,13 +147,8 @@ class MatrixObjective:
     It is prepared once for the targets of each matrix. A UserWarning is issued if a training starts from the
     host's default score, far from the baseline.
 
-    Instances can be pickled, and one may serve many boosters at once. The targets of a matrix are its labels, or
-    those of ``attach(matrix, y=...)``; its sample weights are applied.
-
-    Parameters
-    ----------
-    loss : Loss
-        A classification loss expects labels 0 .. K-1.
+    Instances can be pickled, and one may serve many boosters at once. The targets of a matrix are its labels,
+    0 .. K-1 for a classification loss, or those of ``attach(matrix, y=...)``; its sample weights are applied.
 
     Raises
     ------
@@ -184,7 +179,7 @@ class MatrixObjective:
         loss, rows = self._prepare(raw, matrix)
         unset = matrix_host(matrix).unset_score
         if np.all(scores == unset):
-            warn_of_start(unset, loss, rows)
+            warn_of_start(unset, loss, rows.take(rows.weight > 0.0))
         gradient, hessian = weighted_in_units(loss, rows, raw)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
@@ -301,7 +296,6 @@ def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
 
 def warn_of_start(start: float, loss: Loss, rows: Observations) -> None:
     """Warn if training starts far from the baseline of a prepared loss."""
-    rows = rows.take(rows.weight > 0.0)
     baseline = baseline_of(loss, rows)
     if not np.allclose(baseline, start, atol=1e-3):
         warn_user(

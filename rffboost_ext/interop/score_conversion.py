@@ -76,19 +76,15 @@ class ArrayObjective:
     """A prepared loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
 
     `conversion` maps the host's scores to raw scores; derivatives are with respect to the host's.
-    `positive_weight` is a factor on the weights of rows of the second of two classes.
     """
 
     loss: Loss
     conversion: ScoreConversion = field(default_factory=ScoreConversion)
-    positive_weight: float = 1.0
 
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """Derivatives, of the shape of `y_pred`."""
         raw, slope, y = self.conversion.raw(y_pred), self.conversion.slope, as_columns(y_true)
         weight = float_weights(sample_weight, len(raw))
-        if self.positive_weight != 1.0:
-            weight = np.where(y[:, 0] == 1.0, self.positive_weight, 1.0) * weight
         rows = Observations(y.reshape(len(raw), -1), weight)
         gradient, hessian = weighted_in_units(self.loss, rows, raw)
         return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))

@@ -106,7 +106,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         self._check_metric_of_objective(rows.y, params["objective"])
         self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
         given = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
-        self.objective = ArrayObjective(self.loss_, self._conversion, self._positive_weight)
+        self.objective = ArrayObjective(self.loss_, self._conversion)
         self.eval_metric = self._metrics(self.eval_metric)
         self.callbacks = [SetParams(params), *(self.callbacks or ())]
         try:

@@ -43,10 +43,10 @@ class XGBoostHost(Host):
     score_argument, continued = "output_margin", "xgb_model"
     # max_delta_step is missing because trees read it too.
     replaced_params = (
-        *("objective", "base_score", "quantile_alpha", "huber_slope", "tweedie_variance_power", "expectile_alpha"),
-        *("aft_loss_distribution", "aft_loss_distribution_scale", "lambdarank_pair_method", "ndcg_exp_gain"),
+        *("objective", "base_score", "scale_pos_weight", "quantile_alpha", "huber_slope", "expectile_alpha"),
+        *("tweedie_variance_power", "aft_loss_distribution", "aft_loss_distribution_scale", "ndcg_exp_gain"),
         *("lambdarank_num_pair_per_sample", "lambdarank_bias_norm", "lambdarank_normalization"),
-        *("lambdarank_score_normalization", "lambdarank_unbiased"),
+        *("lambdarank_score_normalization", "lambdarank_unbiased", "lambdarank_pair_method"),
     )
     ranking_metrics = ("auc", "aucpr")
     features_advice = (

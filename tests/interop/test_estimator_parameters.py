@@ -39,7 +39,7 @@ def test_parameters_of_the_loss_are_searched(host):
 
 
 def test_what_xgboost_would_pass_over_is_named():
-    with pytest.raises(ValueError, match="loss__quantile is set by set_params"):
+    with pytest.raises(ValueError, match="loss__quantile must be unset"):
         XGBOOST.estimator("quantile", loss__quantile=0.9).fit(X, SIGNAL)
 
 

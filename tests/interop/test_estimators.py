@@ -214,8 +214,7 @@ def test_metrics_without_a_name_are_called_by_their_kind():
 BOTH = [
     ({"loss": "squared_error"}, BINARY, "is for regression"),
     ({"loss": "exponential"}, CLASSES, "Only binary classification is supported by loss Exp.*got 3"),
-    ({"scale_pos_weight": 3.0}, CLASSES, "scale_pos_weight must be 1 unless y has two classes, got 3"),
-    ({"scale_pos_weight": -3.0}, BINARY, "scale_pos_weight must be a number > 0, got -3"),
+    ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight must be unset, got 3"),
     ({}, None, "Classifier requires y to be passed"),
 ]
 OF_XGBOOST = [
@@ -260,7 +259,7 @@ def test_large_nullable_labels_differ_in_lightgbm_and_missing_ones_are_named():
     assert model.classes_.tolist() == labels[:2]
     with pytest.raises(ValueError, match=r"y must hold labels, got .* as entry 1, a missing value"):
         model.fit(rows, pd.Series([1, None] * 30, dtype="Int64"))
-    with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
+    with pytest.raises(TypeError, match=r"y must hold labels of one type.* got int and str"):
         model.fit(rows, ["a", 1] * 30)
 
 

@@ -49,10 +49,11 @@ def mean_loss(loss, y, raw):
 
 @targets
 def test_xgboost_grows_the_trees_of_our_own_loop(case):
-    X, y, given, _ = rows_of(case)
-    model = made(XGBOOST, case.make(), tree_method="hist", max_bin=256).fit(X, given)
+    X, y, given, _ = rows_of(case, 200)
+    # In deeper trees two features may separate the same rows.
+    model = made(XGBOOST, case.make(), tree_method="hist", max_bin=256, max_depth=2).fit(X, given)
     step = Shrunk(STEPS.create("unit"), 0.1)
-    own = boost(X, y, loss=case.make(), learner=Tree(3), step=step, n_estimators=ROUNDS)
+    own = boost(X, y, loss=case.make(), learner=Tree(2), step=step, n_estimators=ROUNDS)
     np.testing.assert_allclose(XGBOOST.scores(model, X), own.raw(X), rtol=1e-4, atol=1e-4)
 
 
@@ -168,13 +169,10 @@ def test_users_metrics_see_all_columns_and_the_response(host):
 
 
 WEIGHTED = [
-    (XGBOOST, {"scale_pos_weight": 5.0}),
-    (XGBOOST, {"scale_pos_weight": 0.1, "booster": "dart"}),
-    (LIGHTGBM, {"scale_pos_weight": 3.0}),
-    (LIGHTGBM, {"is_unbalance": False, "scale_pos_weight": 1}),
+    (LIGHTGBM, {"is_unbalance": False}),
     (LIGHTGBM, {"boost_from_average": False}),
     (LIGHTGBM, {"class_weight": "balanced"}),
-    (LIGHTGBM, {"class_weight": {0: 2.0, 1: 5.0}, "scale_pos_weight": 2.0}),
+    (LIGHTGBM, {"class_weight": {0: 2.0, 1: 5.0}}),
 ]
 
 
@@ -182,8 +180,7 @@ WEIGHTED = [
 def test_weights_of_classes_and_starts_are_those_of_the_hosts(host, params):
     rare, weight = (SIGNAL > 1.2).astype(int), np.random.default_rng(0).uniform(0.5, 2.0, 400)
     given = {"n_estimators": 30} | params
-    start = {"base_score": np.average(rare, weights=weight)} if host is XGBOOST else {}
-    own, ours = host.theirs("Classifier", **given, **start), host.classifier(**given)
+    own, ours = host.theirs("Classifier", **given), host.classifier(**given)
     wanted, found = (model.fit(X, rare, sample_weight=weight).predict_proba(X) for model in (own, ours))
     np.testing.assert_allclose(found, wanted, atol=1e-4)
     assert {name: ours.get_params()[name] for name in params} == params
