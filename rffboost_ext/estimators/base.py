@@ -101,21 +101,6 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
         {raises}
         """
-        margins = base_margin, base_margin_eval_set
-        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins)
-
-    def _fit(
-        self: E,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        init_model: Any,
-        eval_set: Any,
-        groups: Any,
-        base_margin: Any,
-        base_margin_eval_set: Any,
-    ) -> E:
-        """Compose the parts, encode the rows, plan the fit, run the plan, and store the result."""
         owner = type(self).__name__
         parts = compose(self)
         if y is None:

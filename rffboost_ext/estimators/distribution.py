@@ -132,25 +132,6 @@ class RFFBoostDistribution(RFFBoostRegressor):
         raw = self.raw_scores(X, base_margin)
         return self.loss_.mean(self.loss_.link.inverse(raw))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
-        """The mean log-likelihood, the more the better.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights.
-        base_margin : array-like of shape (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
-
-        Returns
-        -------
-        float
-        """
-        return super().score(X, y, sample_weight, base_margin)
-
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Means after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
         return (self.loss_.mean(self.loss_.link.inverse(raw)) for raw in self._staged_raw(X, base_margin))

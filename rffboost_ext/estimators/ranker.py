@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from .._signals import atomic_fit
 from ..boosting.evaluation import arrays_of_sets, named_sets
 from ..boosting.loop import Parts
 from ..core import Loss
@@ -55,7 +54,6 @@ class RFFBoostRanker(BaseRFFBoost):
     task = "regression"
     default_loss = "pairwise"
 
-    @atomic_fit
     @document_fit
     def fit(  # type: ignore[override]
         self,
@@ -102,11 +100,8 @@ class RFFBoostRanker(BaseRFFBoost):
         require_weights_of_rows(owner, sample_weight, target)
         codes = arrays_of_sets(owner, "eval_qid", eval_qid, eval_set, qid)
         sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
-        margins = (
-            base_margin,
-            arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin),
-        )
-        return self._fit(X, target, sample_weight, init_model, sets or None, None, *margins)
+        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
+        return super().fit(X, target, sample_weight, init_model, sets or None, None, base_margin, margins or None)
 
     def _targets(self) -> RealTargets:
         return RealTargets(type(self).__name__)

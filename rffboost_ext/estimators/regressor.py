@@ -75,7 +75,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         """How well the model predicts, the more the better, by a measure that suits the loss.
 
         That is R2, the coefficient of determination, if the response has a column for each of y. For other
-        losses, such as of distributions, bounds or ordered classes, it is minus the mean loss.
+        losses, such as of bounds or ordered classes, it is minus the mean loss: of distributions the mean
+        log-likelihood.
 
         Parameters
         ----------
