@@ -40,10 +40,8 @@ DESCRIPTION = partial(
 )
 LOSS, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the prepared loss, the parameter ``loss``, and whether there was an offset."""
-NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
-"""Objectives of XGBoost that equal losses, by the names of these."""
 BY_LINK = ("binary:logistic", "reg:squarederror", "reg:gamma", "reg:logistic")
-"""Objectives of other losses, by their links in :data:`XGBOOST`."""
+"""The objectives in files, by their links in :data:`XGBOOST`."""
 
 
 class SetParams(TrainingCallback):
@@ -78,7 +76,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     uses_base_margin_: bool = False
     """Whether the model was fitted with a ``base_margin``."""
     base_score: Any
-    max_delta_step: Any
     objective: Any
     eval_metric: Any
     callbacks: Any
@@ -175,7 +172,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         if has_score_for_each_class(self.loss_, self.baseline_):
             return "multi:softprob"
         link = host_link(self.loss_)
-        found = NATIVE.get(LOSSES.name_of(self.loss_)) or next((n for n in BY_LINK if XGBOOST[n] == link), None)
+        found = next((name for name in BY_LINK if XGBOOST[name] == link), None)
         if self.loss_.multilabel and link == LogitLink():
             # One log-odds for each label.
             found = "binary:logistic"
@@ -185,20 +182,14 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         return "binary:logitraw" if self.task == "classification" else "reg:squarederror"
 
     def _host_params(self) -> dict[str, Any]:
-        """The objective in the booster, its parameters, and the number of scores."""
+        """The objective in the booster and the number of scores."""
         objective, n_scores = self._host_objective(), len(self.baseline_)
         of_classes = objective == "multi:softprob"
-        params: dict[str, Any] = {
+        return {
             "objective": objective,
             "num_class": n_scores if of_classes else 0,
             "num_target": 1 if of_classes else n_scores,
         }
-        if objective == "reg:tweedie":
-            params["tweedie_variance_power"] = self.loss_.get_params()["power"]
-        if objective == "count:poisson" and self.max_delta_step is None:
-            # XGBoost limits steps with this objective by default.
-            params["max_delta_step"] = 0
-        return params
 
     def _raw(self, X: Any, **options: Any) -> Array:
         if options.get("base_margin") is not None:
@@ -264,11 +255,6 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
         """Class probabilities, (n, K), by the loss's own link; `options` are those of ``predict``."""
         return self._predict(X, options, lambda raw: self.loss_.link.inverse(raw))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = False
-        return tags
-
 
 class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     __doc__ = f"""{DESCRIPTION(host="xgboost.XGBRegressor", task="regression", loss="squared_error")}
@@ -276,10 +262,9 @@ class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     Notes
     -----
     The file names an objective of XGBoost's with the loss's link, so that other programs predict the same:
-    ``count:poisson``, ``reg:gamma`` and ``reg:tweedie`` for the losses of these names, ``reg:gamma`` for another
-    log link, ``reg:logistic`` for a logit link, else ``reg:squarederror``. For a link that XGBoost lacks, or a log
-    link with a baseline beyond the range of float32, other programs predict raw scores, and XGBoost's own metrics
-    are rejected. A callable eval_metric receives what ``predict`` returns.
+    ``reg:gamma`` for a log link, as of poisson, ``reg:logistic`` for a logit link, else ``reg:squarederror``. For
+    another link, or a log link with a baseline beyond the range of float32, other programs predict raw scores, and
+    XGBoost's own metrics are rejected. A callable eval_metric receives what ``predict`` returns.
     """
 
     task = "regression"
