@@ -97,47 +97,13 @@ def test_labels_that_onnx_cannot_hold() -> None:
         to_onnx(estimator)
 
 
-def test_a_save_replaces_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, estimator = tmp_path / "model.onnx", fitted(0)[0]
-    save_onnx(estimator, path)
-    before = path.read_bytes()
-    with monkeypatch.context() as broken:
-        broken.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError("no space left")))
-        with pytest.raises(OSError, match="no space left"):
-            save_onnx(estimator, path, dtype="float64")
-    assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["model.onnx"]
-    save_onnx(estimator, path, dtype="float64")
-    assert path.read_bytes() == to_onnx(estimator, dtype="float64").SerializeToString()
-
-
-def test_an_impossible_target_is_named(tmp_path: Path) -> None:
-    estimator = fitted(0)[0]
-    (tmp_path / "file").write_bytes(b"")
-    for target, error in (
-        (tmp_path / "missing" / "model.onnx", FileNotFoundError),
-        (tmp_path / "file" / "model.onnx", FileNotFoundError),
-        (tmp_path, IsADirectoryError),
-        (tmp_path / ("x" * 300), OSError),
-    ):
-        with pytest.raises(error, match=re.escape(repr(str(target)))):
-            save_onnx(estimator, target)
-        # Before any work: what is to be exported does not matter yet.
-        if error is not OSError:
-            with pytest.raises(error):
-                save_onnx(None, target)
-    assert os.listdir(tmp_path) == ["file"]
-
-
 @pytest.mark.parametrize(
     ("path", "error"),
-    [(None, TypeError), (3, TypeError), (b"m.onnx", TypeError), ("a\0b", ValueError), ("", ValueError)],
+    [(None, TypeError), ("", ValueError), ("no/such/folder/m.onnx", FileNotFoundError), (".", IsADirectoryError)],
 )
-def test_what_is_no_path_is_named(path: Any, error: type[Exception]) -> None:
-    # Before any work: what is to be exported does not matter yet.
-    for estimator in (fitted(0)[0], None):
-        with pytest.raises(error, match=rf"path must .* got {re.escape(repr(path))}"):
-            save_onnx(estimator, path)
+def test_what_is_no_path_is_refused_before_any_work(path: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=rf"path must .* {re.escape(repr(path))}"):
+        save_onnx(None, path)
 
 
 def test_a_missing_file_and_a_wrong_argument() -> None:

@@ -173,25 +173,6 @@ def test_the_link_of_label_means_holds_any_link() -> None:
     verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
 
 
-@pytest.mark.parametrize(
-    ("function", "words"),
-    [
-        (lambda loss, graph, raw: None, "must return the name of a value, got None"),
-        (lambda loss, graph, raw: raw, "the ONNX form of Wrong must have shape"),
-    ],
-)
-def test_wrong_nodes_of_a_response_are_refused_by_name(function: Any, words: str) -> None:
-    class Wrong(CumulativeLink):
-        pass
-
-    loss = type("Own", (Cumulative,), {"link": Wrong()})()
-    model = RFFBoostRegressor(loss, "tree", n_estimators=2).fit(X, Y)
-    convert_link.register(Wrong)(function)
-    with pytest.raises(ValueError, match=words) as caught:
-        to_onnx(model)
-    assert "Wrong" in str(caught.value)
-
-
 @pytest.mark.parametrize(("loss", "names"), [("cox", ["risk"]), ("aft_logistic", ["risk", "time"])])
 def test_risks_and_times_are_outputs(loss: str, names: list[str]) -> None:
     time = np.exp(X[:, 0]) * np.random.default_rng(0).exponential(size=len(X)) + 0.1
