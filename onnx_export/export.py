@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,20 @@ from .category_nodes import open_categories
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
+from .inputs import graph_inputs, input_types
 from .links import class_columns, response_nodes
-from .metadata import metadata_for, write_metadata
+from .metadata import metadata_for, read_metadata, write_metadata
 from .model import OFFSET, RESERVED, assemble, outer_dtype, value_info
-from .predictor import OnnxPredictor
 from .preprocessing_steps import columns_of_fit, open_steps
+from .runtimes import runner, with_output
 from .source import ExportSource, export_source
+from .verify import features_in_graph, in_float64
 
 DTYPES = ("float32", "float64", "mixed")
 ROWS = 100
 """Rows of X on which an exported file is tried."""
+SINGLE = 1e-4
+"""Errors of float64 by operators of float32 are smaller, relative to the largest number of a column."""
 OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 9, 26
 
 
@@ -111,26 +116,48 @@ def to_onnx(
     source = export_source(estimator).with_scaling(dtype)
     X = columns_of_fit(source, X)
     model = build(source, dtype, opset, X, tree_operators)
+    if source.steps is not None:
+        require_same_steps(source, model, X, dtype)
     onnx.checker.check_model(model, full_check=True)
-    if X is not None and source.steps is not None:
-        require_running(model, X)
     return model
 
 
-def require_running(model: ModelProto, X: Any) -> None:
-    """Raise a ValueError unless ONNX Runtime, where it is installed, runs a model with steps on some rows of X."""
+def require_same_steps(source: ExportSource, model: ModelProto, X: Any, dtype: str) -> None:
+    """Raise a ValueError unless the steps before the ensemble have a graph that outputs the same for some rows.
+
+    They are the first rows of X, or random ones; where the steps themselves have no output for them, or no
+    runtime is installed that can run the graph, nothing is compared.
+    """
+    rows = np.random.default_rng(0).standard_normal((ROWS, source.n_features)) if X is None else X
+    rows = in_float64(rows.head(ROWS) if hasattr(rows, "head") else rows[:ROWS])
     try:
-        predictor = OnnxPredictor(model, n_jobs=1)
-    except ImportError:
+        with np.errstate(all="ignore"):
+            wanted = source.features(rows).astype(np.float64)
+    # Transformers of scikit-learn raise errors of many kinds.
+    except Exception:
         return
-    rows = X.head(ROWS) if hasattr(X, "head") else X[:ROWS]
+    metadata = read_metadata(model)
+    zeros = np.zeros((len(wanted), source.n_offsets)) if source.n_offsets else None
+    advice = "; export with dtype='float32'" if dtype == "float64" else ""
     try:
-        width = predictor.metadata.n_offsets
-        predictor.decision_function(rows, np.zeros((len(rows), width)) if width else None)
-    except (TypeError, ValueError) as error:
+        feed = graph_inputs(rows, input_types(model), metadata, zeros)
+        outputs = runner(with_output(model, metadata.steps), "auto")[1](feed)
+    except ValueError as error:
+        if find_spec("onnxruntime") is None:
+            return
         raise ValueError(
-            f"to_onnx: the steps before the ensemble have no graph that runs on X: {error}"
+            f"to_onnx: the steps before the ensemble have no graph that runs on X: {error}{advice}"
         ) from error
+    (steps,) = features_in_graph(metadata, outputs, wanted)[1]
+    expected, found = wanted.shape, outputs[metadata.steps].shape
+    # Random rows may be too far from those of the fit: only rounding to float32 counts.
+    is_known = X is not None or (dtype == "float64" and steps.error < SINGLE)
+    if expected != found or (is_known and not steps.passed):
+        what = f"shape {found} for {expected}" if expected != found else f"an error of {steps.error:.2g}"
+        raise ValueError(
+            f"to_onnx: skl2onnx converts the steps before the ensemble into a graph whose output in {dtype} has "
+            f"{what}{advice}"
+        )
 
 
 def save_onnx(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
 
 from rffboost_ext.exporting import (
     Array,
@@ -26,8 +26,13 @@ from .metadata import Metadata
 from .model import OFFSET
 
 
-def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
-    """X as the inputs of a graph: name to array.
+def input_types(model: ModelProto) -> dict[str, int]:
+    """ONNX's element type of each input of a model."""
+    return {entry.name: entry.type.tensor_type.elem_type for entry in model.graph.input}
+
+
+def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin: Any = None) -> dict[str, Array]:
+    """X and an offset as the inputs of a graph: name to array.
 
     Parameters
     ----------
@@ -36,15 +41,19 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
         ONNX's element type of each input.
     metadata : Metadata
         The metadata of the file.
+    base_margin : array-like of shape (n,) or (n, C), optional
+        The offset of each row, for a file with such an input.
 
     Raises
     ------
     TypeError, ValueError
         If X has other columns or types than the file, missing values in a column that had none in fit, or is a
-        masked array.
+        masked array; if the offset is missing, superfluous, or of another shape or type.
     """
     X = read_table(X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
+    offset = {OFFSET: inputs[OFFSET]} if metadata.n_offsets else {}
+    inputs = {name: kind for name, kind in inputs.items() if name not in offset}
     is_matrix = list(inputs) == ["X"]
     if columns and metadata.feature_names and (is_matrix or metadata.categories):
         require_names(columns, metadata)
@@ -56,22 +65,11 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     # Steps before the ensemble may impute missing values; their output is checked.
     if not metadata.steps:
         require_known_gaps(has_gap, metadata)
-    return found
-
-
-def offset_input(base_margin: Any, n_samples: int, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
-    """An offset as an input of a graph, by name; none for a file without such an input.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is missing, superfluous, or of another shape or type.
-    """
     require_base_margin(metadata.estimator, base_margin, metadata.n_offsets > 0)
-    if base_margin is None:
-        return {}
-    offset = check_base_margin(base_margin, n_samples, metadata.n_offsets)
-    return {OFFSET: offset.astype(helper.tensor_dtype_to_np_dtype(inputs[OFFSET]))}
+    for name, kind in offset.items():
+        margin = check_base_margin(base_margin, len(next(iter(found.values()))), metadata.n_offsets)
+        found[name] = margin.astype(helper.tensor_dtype_to_np_dtype(kind))
+    return found
 
 
 def require_known_gaps(has_gap: Any, metadata: Metadata, where: str = "") -> None:

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
-from .inputs import graph_inputs, offset_input, require_known_gaps
+from .inputs import graph_inputs, input_types, require_known_gaps
 from .metadata import Metadata, read_metadata
 from .model import OFFSET, RESERVED, load, name_of
 from .runtimes import open_session, run_session, with_output
@@ -78,9 +78,7 @@ class OnnxPredictor:
             self.classes_ = self.metadata.classes
         if self.metadata.feature_names:
             self.feature_names_in_ = np.array(self.metadata.feature_names, dtype=object)
-        kinds = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
-        self._offset = {OFFSET: kinds.pop(OFFSET)} if self.metadata.n_offsets else {}
-        self._inputs = kinds
+        self._inputs = input_types(proto)
         self._outputs = [entry.name for entry in proto.graph.output]
         self._content = proto.SerializeToString()
         # The output of the steps is checked for missing values.
@@ -99,8 +97,9 @@ class OnnxPredictor:
     def text_columns(self) -> list[str]:
         """The columns of text, by their names in fit, else by those of the inputs."""
         known = self.metadata.feature_names
-        names = known if len(known) == len(self._inputs) else tuple(self._inputs)
-        return [n for n, kind in zip(names, self._inputs.values(), strict=True) if kind == TensorProto.STRING]
+        inputs = [name for name in self._inputs if name != OFFSET]
+        names = known if len(known) == len(inputs) else inputs
+        return [n for n, name in zip(names, inputs, strict=True) if self._inputs[name] == TensorProto.STRING]
 
     def text_headers(self, headers: list[str]) -> list[str]:
         """The headers of a table that belong to columns of text; by position if fit had no names."""
@@ -229,9 +228,8 @@ class OnnxPredictor:
             if output in OUTPUTS[kind]:
                 raise ValueError(f"{self._name} has no output {output!r}, but {self._outputs}")
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
-        feed = graph_inputs(X, self._inputs, self.metadata)
+        feed = graph_inputs(X, self._inputs, self.metadata, base_margin)
         n = len(next(iter(feed.values())))
-        feed |= offset_input(base_margin, n, self._offset, self.metadata)
         size = self._rows_per_chunk(n)
         if n <= size:
             return self._run_rows(output, feed)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import ModelProto, ValueInfoProto
 from onnx.checker import ValidationError, check_model
-from onnx.shape_inference import InferenceError, infer_shapes
-from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
+from onnx.shape_inference import InferenceError
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -24,13 +23,6 @@ from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts, with_dense_bins
 from .text_steps import accept_empty_texts, missing_texts
-
-CODES = ("OneHotEncoder", "LabelEncoder")
-"""Operators whose results are small integers, exact in float32."""
-MOVES = ("ArrayFeatureExtractor", "Cast", "Concat", "Flatten", "Gather", "Identity", "Reshape", "Transpose")
-"""Operators that pass values on unchanged."""
-ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
-"""Operators whose parameters or results are float32 whatever their input is."""
 
 
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
@@ -74,15 +66,15 @@ def open_steps(
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
     require_no_terms([step for _, step in source.steps.steps])
-    require_same_output(source.steps)
+    require_single_words(source.steps)
     model = converted(source, types, dtype, graph.opsets)
     accept_empty_texts(model, source.steps)
     check_steps(model, dtype)
-    check_width(model, source)
     names = input_names(list(types), {extra.name for extra in source.extras})
     inputs = [value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True)]
     inputs = inputs or [value_info("X", dtype, ["N", source.n_features])]
-    x = graph.embed(model, *(graph.input(entry.name, numpy_type(entry.type)) for entry in inputs))
+    given = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
+    x = graph.embed(model, *given, output=model.graph.output[0].name)
     if source.absent is not None:
         x = with_missing(graph, graph.cast(x, graph.dtype), source.absent)
     texts = [name for name, kind in zip(names, types.values(), strict=True) if kind.kind == "O"]
@@ -113,20 +105,14 @@ def converted(
     return model
 
 
-def require_same_output(steps: Pipeline) -> None:
-    """Raise a ValueError for steps that skl2onnx converts into others: predictors, as KMeans, and word pairs."""
-    leaves = (step for step in parts(steps) if isinstance(step, BaseEstimator) and not isinstance(step, Pipeline))
-    for step in leaves:
+def require_single_words(steps: Pipeline) -> None:
+    """Raise a ValueError for pairs of words, which skl2onnx counts in another way."""
+    for step in parts(steps):
         if isinstance(step, CountVectorizer) and step.analyzer == "word" and step.ngram_range[1] > 1:
             raise ValueError(
                 f"to_onnx: the step {type(step).__name__} cannot be exported with ngram_range="
                 f"{step.ngram_range}: the graph of skl2onnx counts other words as neighbours where one-letter "
                 f"words lie between; use (1, 1)"
-            )
-        if is_clusterer(step) or is_classifier(step) or is_regressor(step):
-            raise ValueError(
-                f"to_onnx: the step {type(step).__name__} before the ensemble cannot be exported: skl2onnx "
-                f"converts its predict(X), not its transform(X); leave it out, or export the ensemble alone"
             )
 
 
@@ -153,7 +139,7 @@ def columns_of_fit(source: ExportSource, X: Any) -> Any:
 
 
 def check_steps(model: ModelProto, dtype: str) -> None:
-    """Raise a ValueError unless the converted steps are valid, and compute in float64 if requested."""
+    """Raise a ValueError unless the converted steps are valid."""
     advice = "; export with dtype='float32'" if dtype == "float64" else ""
     try:
         check_model(model, full_check=True)
@@ -163,55 +149,6 @@ def check_steps(model: ModelProto, dtype: str) -> None:
             f"to_onnx: skl2onnx converts a step before the ensemble into a graph that is not valid in {dtype}: "
             f"{reason}{advice}"
         ) from error
-    node = single_precision(model) if dtype == "float64" else None
-    if node is not None:
-        raise ValueError(
-            f"to_onnx: dtype 'float64' cannot be kept: skl2onnx converts a step before the ensemble into "
-            f"{node.op_type} (node {node.name!r}), which computes in float32{advice}, or pass integer columns of "
-            f"X as float64 if they are the cause"
-        )
-
-
-def single_precision(model: ModelProto) -> NodeProto | None:
-    """The first node of a model that rounds real numbers to float32, if there is one.
-
-    Codes of categories are exact in float32; they are followed through operators that pass values on.
-
-    Parameters
-    ----------
-    model : ModelProto
-        A valid model whose real inputs are float64.
-    """
-    graph = infer_shapes(model).graph
-    single = {
-        value.name
-        for value in (*graph.value_info, *graph.output)
-        if value.type.tensor_type.elem_type == TensorProto.FLOAT
-    }
-    constants = {entry.name for entry in graph.initializer}
-    codes: set[str] = set()
-    for node in graph.node:
-        if is_code(node) or (node.op_type in MOVES and codes.issuperset(set(node.input) - constants)):
-            codes.update(node.output)
-        elif node.op_type in ALWAYS_SINGLE or single.intersection(node.output):
-            return node
-    return None
-
-
-def is_code(node: NodeProto) -> bool:
-    """Whether a node outputs categories as small integers."""
-    return node.op_type in CODES and not any(entry.name == "values_floats" for entry in node.attribute)
-
-
-def check_width(model: ModelProto, source: ExportSource) -> None:
-    """Raise a ValueError if the converted steps output a different number of columns than the ensemble takes."""
-    dims = model.graph.output[0].type.tensor_type.shape.dim
-    found, wanted = dims[1].dim_value if len(dims) == 2 else 0, source.n_step_columns
-    if found and wanted and found != wanted:
-        raise ValueError(
-            f"to_onnx: skl2onnx converts the steps before the ensemble into a graph of {found} columns, and the "
-            f"ensemble was fitted to {wanted}: it does not support a step or one of its parameters"
-        )
 
 
 def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:

@@ -22,9 +22,9 @@ from .comparison import (
     response_tolerance,
     score_tolerance,
 )
-from .inputs import graph_inputs, offset_input
+from .inputs import graph_inputs, input_types
 from .metadata import Metadata, read_metadata
-from .model import OFFSET, load, name_of, outer_dtype
+from .model import load, name_of, outer_dtype
 from .runtimes import runner, with_output
 from .source import ExportSource, export_source
 
@@ -97,13 +97,10 @@ def verify_onnx(
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
     source = source.with_scaling(metadata.dtype)
-    inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
-    margin = {OFFSET: inputs.pop(OFFSET)} if metadata.n_offsets else {}
-    feed = graph_inputs(X, inputs, metadata)
+    feed = graph_inputs(X, input_types(proto), metadata, base_margin)
     n_samples = len(next(iter(feed.values())))
     if not n_samples:
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
-    feed |= offset_input(base_margin, n_samples, margin, metadata)
     runtime, run = runner(with_output(proto, metadata.steps), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")

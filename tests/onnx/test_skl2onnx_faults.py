@@ -114,7 +114,7 @@ def test_an_imputer_computes_in_float32() -> None:
     file = skl2onnx.to_onnx(model[0], initial_types=[("X", DoubleTensorType([None, 3]))], target_opset=13)
     with pytest.raises(ValueError, match="cannot load"):
         open_session(file.SerializeToString())
-    with pytest.raises(ValueError, match=r"Imputer .*computes in float32; export with dtype='float32'"):
+    with pytest.raises(ValueError, match=r"Imputer.*; export with dtype='float32'"):
         to_onnx(model, dtype="float64")
 
 
@@ -135,5 +135,5 @@ def test_a_clusterer_predicts_instead_of_transforming(nested: bool) -> None:
     step: Any = make_pipeline(clusters) if nested else clusters
     model = make_pipeline(step, RFFBoostRegressor(**BRIEF)).fit(X, Y)
     assert by_skl2onnx(clusters.fit(X), X.astype(np.float32)).shape == (300,)
-    with pytest.raises(ValueError, match="the step KMeans before the ensemble cannot be exported"):
+    with pytest.raises(ValueError, match="the steps before the ensemble"):
         to_onnx(model)
