@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import beta, betainc, betaln, expit, gammainc, ive, ndtr
+from scipy.special import beta, betainc, betaln, expit, gammainc, ive, ndtr, roots_legendre
 
 from ..core import Loss
 from ..data.dataset import check_sample_weight
 from ..losses.distributions.base import Distribution
+from ..losses.distributions.frozen import negative_binomial
 from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 
-# Sums over a discrete distribution end where less than this is left; numbers that are added at once.
-TAIL, MAX_TERMS = 1e-12, 1_000_000
+# Sums over a discrete distribution end where less than this is left; terms of a row, and of those added at once.
+TAIL, TERMS, MAX_TERMS = 1e-12, 1_000, 1_000_000
 # Nodes of the quadrature on either side of the target.
 N_NODES = 60
 
@@ -33,7 +34,8 @@ def crps(y_true: Any, y_dist: Any, *, sample_weight: Any = None) -> float:
     .. math:: \mathrm{CRPS}(F, y) = \int (F(x) - [x \ge y])^2 dx = E|X - y| - \tfrac12 E|X - X'|
 
     with X and X' independently distributed as F. It is the absolute error for a distribution without spread.
-    Closed forms are used for norm, laplace, t, lognorm, gamma, beta and poisson of scipy, else sums or quadrature.
+    Closed forms are used for the distributions of this package and norm, laplace, t, lognorm, gamma, beta, poisson
+    and nbinom of scipy, else sums or quadrature of a bounded number of terms.
 
     Parameters
     ----------
@@ -197,17 +199,64 @@ def crps_poisson(k: Array, mu: Array) -> Array:
     return (k - mu) * (2.0 * below - 1.0) + mu * (2.0 * density - spread)
 
 
+def crps_nbinom(k: Array, n: Array, p: Array) -> Array:
+    """Negative binomial, by the probability of a success."""
+    return crps_negative_binomial(k, n * (1.0 - p) / p, n)
+
+
+def crps_negative_binomial(k: Array, mu: Array, n: Array) -> Array:
+    """Negative binomial, by mean and size."""
+    larger = negative_binomial(mu=mu * (1.0 + 1.0 / n), n=n + 1.0)
+    distance = k * (2.0 * negative_binomial(mu=mu, n=n).cdf(k) - 1.0) - mu * (2.0 * larger.cdf(k - 1.0) - 1.0)
+    return distance - half_difference(mu, n)
+
+
+def half_difference(mu: Array, n: Array) -> Array:
+    r"""Half the mean difference of two negative binomial variables, by Gauss-Legendre quadrature.
+
+    It is :math:`\mu (1 + \mu / n) F(n + 1, 1/2; 2; -\kappa^2)` with
+    :math:`\kappa^2 = 4 (\mu / n) (1 + \mu / n)`, and by Euler's integral with :math:`\kappa \sin t = \sinh v`
+
+    .. math:: F = \frac{4}{\pi \kappa} \int_0^{\mathrm{asinh} \kappa}
+              \sqrt{1 - \sinh^2(v) / \kappa^2} \, \cosh(v)^{-2n - 1} dv.
+    """
+    ratio = mu / n
+    kappa = 2.0 * np.sqrt(ratio * (1.0 + ratio))
+    # Beyond it the power of cosh is below rounding.
+    end = np.minimum(np.arcsinh(kappa), 2.0 * np.arcsinh(np.sqrt(0.5 * np.expm1(40.0 / (2.0 * n + 1.0)))))
+    node, weight = roots_legendre(N_NODES)
+    angle = 0.25 * np.pi * (node[:, None] + 1.0)
+    v = end * np.sin(angle)
+    root = np.sqrt(np.maximum(1.0 - np.square(np.sinh(v) / kappa), 0.0))
+    power = np.exp(-(2.0 * n + 1.0) * np.log1p(2.0 * np.square(np.sinh(0.5 * v))))
+    integral = end * 0.25 * np.pi * (weight[:, None] * root * power * np.cos(angle)).sum(axis=0)
+    return mu * (1.0 + ratio) * 4.0 / (np.pi * kappa) * integral
+
+
+def crps_zero_inflated_poisson(k: Array, rate: Array, extra_zero: Array) -> Array:
+    """Zero-inflated Poisson: ``E|X - k|`` and ``E|X - X'|`` of a mixture with zeros."""
+    half = rate * (ive(0, 2.0 * rate) + ive(1, 2.0 * rate))
+    distance, rest = crps_poisson(k, rate) + half, 1.0 - extra_zero
+    return extra_zero * np.abs(k) + rest * distance - extra_zero * rest * rate - np.square(rest) * half
+
+
 def crps_by_sums(frozen: Any, y: Array) -> Array:
-    """Of any discrete distribution: the sum of ``(F(k) - [k >= y])^2`` over whole numbers."""
-    first = np.broadcast_to(np.minimum(np.maximum(frozen.ppf(TAIL), frozen.support()[0]), np.floor(y)), y.shape)
-    last = np.broadcast_to(np.maximum(frozen.ppf(1.0 - TAIL), y), y.shape)
-    count = (last - first).astype(np.int64) + 1
-    found = np.zeros(y.shape)
-    # In blocks of so many numbers of each row.
-    width = max(1, MAX_TERMS // max(1, len(y)))
-    for start in range(0, int(count.max(initial=0)), width):
-        k = first + np.arange(start, min(start + width, count.max()))[:, None]
-        found += (np.square(frozen.cdf(k) - (k >= y)) * (k <= last)).sum(axis=0)
+    """Of any discrete distribution: the sum of ``(F(k) - [k >= y])^2`` over whole numbers.
+
+    Below and above the target up to 1,000 runs of numbers are summed, by the means of their first and last terms.
+    More numbers than runs are divided by cubes, as the function is often steep at the lower end.
+    """
+    above = np.ceil(y)
+    first = np.broadcast_to(np.minimum(np.maximum(frozen.ppf(TAIL), frozen.support()[0]), above), y.shape)
+    last = np.broadcast_to(np.maximum(frozen.ppf(1.0 - TAIL), above), y.shape)
+    found, width = np.zeros(y.shape), max(1, MAX_TERMS // max(1, len(y)))
+    for low, high, share in ((first, above, 0.0), (above, last + 1.0, 1.0)):
+        n_runs = int(min(TERMS, (high - low).max(initial=0.0)))
+        for start in range(0, n_runs, width):
+            runs = np.arange(start, min(start + width, n_runs) + 1)[:, None] / n_runs
+            ends = np.floor(low + (high - low) * runs ** np.where(high - low > TERMS, 3.0, 1.0))
+            terms = np.square(frozen.cdf(ends[:-1]) - share) + np.square(frozen.cdf(ends[1:] - 1.0) - share)
+            found += (0.5 * np.diff(ends, axis=0) * terms).sum(axis=0)
     return found
 
 
@@ -234,6 +283,9 @@ CLOSED_FORMS: dict[str, Callable[..., Array]] = {
     "gamma": crps_gamma,
     "beta": crps_beta,
     "poisson": crps_poisson,
+    "nbinom": crps_nbinom,
+    "negative_binomial": crps_negative_binomial,
+    "zero_inflated_poisson": crps_zero_inflated_poisson,
 }
 """By the names of scipy: the scores of standardised targets (n,) and shapes."""
 

@@ -12,7 +12,8 @@ from scipy.special import beta, digamma, gammaln, polygamma
 
 from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution, Scales
 from rffboost_ext.losses import Normal
-from rffboost_ext.losses.distributions.counts import size_information, zero_inflated_poisson
+from rffboost_ext.losses.distributions.counts import size_information
+from rffboost_ext.losses.distributions.frozen import negative_binomial, zero_inflated_poisson
 from rffboost_ext.losses.distributions.special import (
     df_information,
     log_minus_digamma,
@@ -54,6 +55,43 @@ def test_value_is_scipys_log_density_and_mean_is_scipys_mean(case):
     assert frozen.std().shape == (N,)
     assert frozen.ppf([[0.1], [0.9]]).shape == (2, N)
     assert pickle.loads(pickle.dumps(frozen)).cdf(y[:, 0]).shape == (N,)
+
+
+LIMITS = {
+    "normal": [(0.0, -13.0), (1e3, -20.0)],
+    "laplace": [(0.0, -13.0), (5.0, 5.0)],
+    "student_t": [(0.0, -13.0, 8.0), (0.0, 0.0, 30.0)],
+    "lognormal": [(0.0, -13.0), (3.0, 2.0)],
+    "gamma": [(2.0, 20.0), (2.0, 28.0), (0.0, -5.0)],
+    "beta": [(0.0, 20.0), (1.0, 27.0), (-12.0, 3.0)],
+    "poisson": [(-30.0,), (12.0,)],
+    "negative_binomial": [(2.0, 40.0), (-5.0, 60.0), (3.0, 400.0), (10.0, 20.0), (10.0, -8.0), (-30.0, -30.0)],
+    "zero_inflated_poisson": [(3.0, 40.0), (0.0, -40.0), (12.0, 0.0), (-30.0, 0.0)],
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS.names())
+def test_frozen_distributions_are_the_models_at_limits(name):
+    """Shapes and sizes grow without limit where a target has less spread than a family expects."""
+    loss = DISTRIBUTIONS.create(name)
+    for raw in map(np.atleast_2d, LIMITS[name]):
+        frozen = loss.frozen(loss.link.inverse(raw))
+        y = frozen.ppf([[0.05], [0.3], [0.5], [0.9]])
+        wanted = -loss.value(y, np.tile(raw, (4, 1)))
+        assert np.isfinite(wanted).all()
+        np.testing.assert_allclose(log_density(frozen, y)[:, 0], wanted, atol=1e-4)
+        np.testing.assert_allclose(frozen.mean(), loss.mean(loss.link.inverse(raw)), rtol=1e-9)
+        assert (frozen.cdf(y)[:, 0] >= np.array([0.05, 0.3, 0.5, 0.9]) - 1e-6).all()
+        assert np.isfinite(frozen.rvs(size=(1,), random_state=0)).all()
+
+
+def test_the_negative_binomial_distribution_is_scipys():
+    mean, size, k = 3.0, np.array([0.5, 4.0, 1e3]), np.arange(40)[:, None]
+    frozen, wanted = negative_binomial(mu=mean, n=size), stats.nbinom(size, size / (size + mean))
+    for name in ("pmf", "logpmf", "cdf", "sf"):
+        np.testing.assert_allclose(getattr(frozen, name)(k), getattr(wanted, name)(k), rtol=1e-9, atol=1e-300)
+    np.testing.assert_array_equal(frozen.ppf(k / 40.0), wanted.ppf(k / 40.0))
+    np.testing.assert_allclose([frozen.mean(), frozen.var()], [wanted.mean(), wanted.var()])
 
 
 @cases

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.metrics import r2_score
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
-from rffboost_ext.losses.distributions.counts import zero_inflated_poisson
+from rffboost_ext.losses.distributions.frozen import negative_binomial, zero_inflated_poisson
 from rffboost_ext.metrics import crps, nll
 from rffboost_ext.metrics.distributions import CLOSED_FORMS, crps_by_quadrature, crps_by_sums, crps_of_rows
 
@@ -39,11 +39,19 @@ def test_crps_is_that_of_scoringrules(name):
     np.testing.assert_allclose(crps_of_rows(frozen, y), getattr(rules, f"crps_{name}")(y, *arguments), rtol=1e-7)
 
 
-@pytest.mark.parametrize("name", CASES)
+OWN = {
+    "negative binomial": (negative_binomial(mu=20.0 * A, n=B), 10.0 * COUNT, ()),
+    "rare": (negative_binomial(mu=0.01 * A, n=0.1 * B), 1.0 * (COUNT > 6), ()),
+    "near its limit": (negative_binomial(mu=A, n=10.0 ** (5.0 * B)), COUNT, ()),
+    "zeros": (zero_inflated_poisson(rate=A, extra_zero=0.2), COUNT, ()),
+}
+
+
+@pytest.mark.parametrize("name", [*CASES, *OWN])
 def test_sums_and_quadrature_agree_with_closed_forms(name):
-    frozen, y, _ = CASES[name]
+    frozen, y, _ = (CASES | OWN)[name]
     general = crps_by_sums if hasattr(frozen.dist, "pmf") else crps_by_quadrature
-    assert frozen.dist.name in CLOSED_FORMS or name == "negbinom"
+    assert frozen.dist.name in CLOSED_FORMS
     np.testing.assert_allclose(general(frozen, y), crps_of_rows(frozen, y), rtol=1e-4)
 
 
@@ -56,6 +64,16 @@ def test_crps_of_other_distributions_is_its_definition():
     found = crps_of_rows(inflated, np.array([2.0, 9e3]))
     assert found[0] == pytest.approx(np.square(inflated.cdf(k[:, None])[:, 0] - (k >= 2)).sum())
     assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("mean", [1e3, 1e6, 1e9])
+def test_crps_of_counts_takes_a_bounded_number_of_terms(mean, monkeypatch):
+    frozen, y, numbers = negative_binomial(mu=np.full(5, mean), n=2.0), mean * np.array([0.0, 0.5, 1, 2, 5]), []
+    cdf, wanted = frozen.cdf, crps(y / mean, stats.gamma(2.0, scale=0.5))
+    monkeypatch.setattr(frozen, "cdf", lambda k: numbers.append(np.size(k)) or cdf(k))
+    np.testing.assert_allclose(crps_by_sums(frozen, y).mean() / mean, wanted, rtol=1e-3)
+    assert sum(numbers) <= 4 * 5 * 1_000
+    np.testing.assert_allclose(crps(y, frozen) / mean, wanted, rtol=1e-3)
 
 
 def test_means_are_weighted_and_arguments_checked():

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, log_expit
 
 from ...utils.typing import Array
@@ -14,6 +13,7 @@ from ..links import LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets
 from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, weighted_moments
+from .frozen import beta, beta_log_density, gamma
 from .special import HALF_LOG_2PI, log_minus_digamma, scaled_trigamma, stirling_remainder
 
 # Bounds of the shapes of beta distributions.
@@ -68,7 +68,7 @@ class GammaDistribution(ContinuousDistribution):
         return start, start - 8.0, start + 8.0
 
     def frozen(self, response: Array) -> Any:
-        return stats.gamma(a=response[:, 1], scale=response[:, 0] / response[:, 1])
+        return gamma(a=response[:, 1], scale=response[:, 0] / response[:, 1])
 
 
 @LOSSES.register("beta")
@@ -100,12 +100,8 @@ class Beta(ContinuousDistribution):
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         a, b = self._shapes(raw)
-        total, log_mean, log_rest = a + b, log_expit(raw[:, :1]), log_expit(-raw[:, :1])
-        log_y, log_1_y = np.log(y), np.log1p(-y)
-        fit = a * (log_mean - log_y) + b * (log_rest - log_1_y) + 0.5 * self.error**2 * total
-        remainder = stirling_remainder(a) + stirling_remainder(b) - stirling_remainder(total)
-        logs = 0.5 * (np.log(total) - np.log(a) - np.log(b)) + HALF_LOG_2PI
-        return fit + remainder + logs + log_y + log_1_y
+        density = beta_log_density(y, a, b, log_expit(raw[:, :1]), log_expit(-raw[:, :1]))
+        return 0.5 * self.error**2 * (a + b) - density
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
         a, b = self._shapes(raw)
@@ -136,4 +132,4 @@ class Beta(ContinuousDistribution):
 
     def frozen(self, response: Array) -> Any:
         mean, precision = response.T
-        return stats.beta(a=mean * precision, b=(1.0 - mean) * precision)
+        return beta(a=mean * precision, b=(1.0 - mean) * precision)

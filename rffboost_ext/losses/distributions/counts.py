@@ -14,7 +14,8 @@ from ..links import LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets
 from .base import DISTRIBUTIONS, Distribution, weighted_moments
-from .special import log_minus_digamma, log_rising_factorial
+from .frozen import log_probability, negative_binomial, zero_inflated_poisson
+from .special import log_minus_digamma
 
 # A baseline has at most this many times the mean as its size: its variance is then nearly that of Poisson.
 LARGEST_SIZE = 100.0
@@ -92,8 +93,7 @@ class NegativeBinomial(CountDistribution):
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         _, size, log_odds = self._terms(raw)
-        rising = log_rising_factorial(size, y) - gammaln(y + 1.0)
-        return -(rising + size * log_expit(-log_odds) + y * log_expit(log_odds))
+        return -log_probability(y, size, log_odds)
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
         mean, size, log_odds = self._terms(raw)
@@ -122,8 +122,7 @@ class NegativeBinomial(CountDistribution):
         return start, start - 8.0, np.array([center + 8.0, np.log(largest)])
 
     def frozen(self, response: Array) -> Any:
-        mean, size = response.T
-        return stats.nbinom(n=size, p=size / (size + mean))
+        return negative_binomial(mu=response[:, 0], n=response[:, 1])
 
 
 @LOSSES.register("zero_inflated_poisson")
@@ -186,45 +185,6 @@ class ZeroInflatedPoisson(CountDistribution):
 
     def mean(self, response: Array) -> Array:
         return response[:, 0] * (1.0 - response[:, 1])
-
-
-class ZeroInflatedPoissonGenerator(stats.rv_discrete):
-    """A Poisson distribution of a rate, mixed with zeros of probability ``extra_zero``, for scipy.stats."""
-
-    def _argcheck(self, rate: Array, extra_zero: Array) -> Any:
-        return (rate >= 0.0) & (extra_zero >= 0.0) & (extra_zero <= 1.0)
-
-    def _pmf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
-        return (k == 0) * extra_zero + (1.0 - extra_zero) * stats.poisson.pmf(k, rate)
-
-    def _logpmf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            above = np.log1p(-extra_zero) + stats.poisson.logpmf(k, rate)
-            return np.where(k == 0, np.logaddexp(np.log(extra_zero), above), above)
-
-    def _cdf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
-        return extra_zero + (1.0 - extra_zero) * stats.poisson.cdf(k, rate)
-
-    def _sf(self, k: Array, rate: Array, extra_zero: Array) -> Array:
-        return (1.0 - extra_zero) * stats.poisson.sf(k, rate)
-
-    def _ppf(self, q: Array, rate: Array, extra_zero: Array) -> Array:
-        rest = np.maximum(q - extra_zero, 0.0) / np.where(extra_zero < 1.0, 1.0 - extra_zero, 1.0)
-        found = np.where(rest > 0.0, stats.poisson.ppf(np.minimum(rest, 1.0), rate), 0.0)
-        # Rounding in `rest` may lead to the next number.
-        is_next = (found > 0.0) & (self._cdf(found - 1.0, rate, extra_zero) >= q)
-        return np.where(is_next, found - 1.0, found)
-
-    def _rvs(self, rate: Array, extra_zero: Array, size: Any = None, random_state: Any = None) -> Array:
-        is_extra = random_state.random_sample(size) < extra_zero
-        return np.where(is_extra, 0, random_state.poisson(rate, size))
-
-    def _stats(self, rate: Array, extra_zero: Array) -> tuple[Array, Array, None, None]:
-        mean = (1.0 - extra_zero) * rate
-        return mean, mean * (1.0 + extra_zero * rate), None, None
-
-
-zero_inflated_poisson = ZeroInflatedPoissonGenerator(name="zero_inflated_poisson", shapes="rate, extra_zero")
 
 
 def log_mean(y: Array, weight: Array) -> float:
