@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
@@ -34,7 +34,9 @@ class EstimatedLoss(Loss):
         for name in self.estimated:
             if isinstance(getattr(loss, name), str):
                 estimate = getattr(loss, f"estimated_{name}")(y, weight)
-                loss = clone(loss).set_params(**{name: estimate})
+                # A derived loss may have no hyperparameter of this name.
+                loss = copy(loss)
+                setattr(loss, name, estimate)
         return loss
 
 

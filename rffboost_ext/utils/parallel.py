@@ -36,7 +36,8 @@ if hasattr(os, "register_at_fork"):
 def count_threads(n_jobs: int | None) -> int:
     """The number of threads for scikit-learn's `n_jobs`: None for one, -1 for all, -2 for all but one."""
     if n_jobs is None or n_jobs > 0:
-        return n_jobs or 1
+        # XGBoost takes no integer of NumPy.
+        return int(n_jobs or 1)
     from joblib import cpu_count
 
     # Not effective_n_jobs: it is about joblib's own workers, of which a daemonic process can have none.

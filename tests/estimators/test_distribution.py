@@ -74,7 +74,7 @@ def test_a_fit_to_equal_targets_ends(name):
 
 
 def test_scale_follows_the_features(model):
-    assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.6
+    assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.5
 
 
 def test_searches_and_pipelines_take_it():

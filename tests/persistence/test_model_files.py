@@ -41,7 +41,13 @@ def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, t
         {"early_stopping": True, "n_folds": 3, "n_estimators": 20},
         {"early_stopping": True, "n_folds": 1, "n_estimators": 20, "validation_fraction": np.float64(0.3)},
         {"quality": "high", "early_stopping": True, "n_estimators": 4},
-        {"learner": Tree(monotone_constraints=np.array([1, 0, -1]), interaction_constraints=[(0, 1), [2]])},
+        {
+            "learner": Tree(
+                max_bin=np.int64(9),
+                monotone_constraints=np.array([1, 0, -1]),
+                interaction_constraints=[(0, 1), [2]],
+            )
+        },
         {"random_state": np.random.RandomState(3), "n_jobs": np.int64(1), "standardize": False},
     ],
     ids=["default", "folds", "held out", "stacked", "arrays", "generator"],

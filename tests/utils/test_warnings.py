@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 
-from onnx_export import to_onnx
 from rffboost_ext import ProgressBar, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average
 
 RNG = np.random.default_rng(0)
@@ -48,17 +46,9 @@ def seen_rows(_):
     RFFBoostRegressor("squared_error", "rff_newton").fit(X, Y, init_model=first)
 
 
-def rounds_beyond_the_best(_):
-    matrix = xgb.DMatrix(X, Y)
-    watched = {"evals": [(xgb.DMatrix(X, -Y), "held")], "early_stopping_rounds": 2, "verbose_eval": False}
-    booster = xgb.train({"nthread": 1}, matrix, 50, **watched)
-    to_onnx(booster)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (rounds_beyond_the_best, "rounds of the Booster are used"),
         (light, "sample_weight"),
         (light_classes, "sample_weight"),
         (light_quantiles, "sample_weight"),

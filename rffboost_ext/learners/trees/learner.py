@@ -212,7 +212,7 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
     weight = None if (positive == positive[0]).all() else round.weight
     design = round.design
     options = {"weight": weight, "feature_types": feature_types(design), "nthread": design.n_jobs}
-    return QuantileDMatrix(X, max_bin=max_bin, enable_categorical=True, **options)
+    return QuantileDMatrix(X, max_bin=int(max_bin), enable_categorical=True, **options)
 
 
 def feature_types(design: Design) -> list[str] | None:
