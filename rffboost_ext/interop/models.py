@@ -19,6 +19,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .host import HostModel, host_of
+from .objectives import MatrixObjective
 from .score_conversion import ScoreConversion, prepare_for_outputs
 
 NO_MODEL = "model must be a Booster or a scikit-learn estimator of XGBoost or LightGBM"
@@ -80,7 +81,7 @@ def raw_ensemble(model: Any, found: HostModel) -> Ensemble:
 
 def bind(
     booster: Any,
-    loss: str | Loss,
+    loss: str | Loss | MatrixObjective,
     baseline: Any = None,
     *,
     base_margin: bool = False,
@@ -91,8 +92,9 @@ def bind(
     ----------
     booster : xgboost.Booster or lightgbm.Booster
         The trained booster.
-    loss : str or Loss
-        The loss that it was trained with, which files do not record. A UserWarning is issued if the booster
+    loss : MatrixObjective, Loss or str
+        The result of :func:`objective` that it was trained with, whose latest training counts; or the loss, if its
+        link does not depend on the targets, or as prepared for them. A UserWarning is issued if the booster
         records an objective of the host with another link. The log loss of several labels is
         ``MultilabelLogLoss()`` for LightGBM, whose booster does not say whether its scores are those of labels or
         of classes.
@@ -112,13 +114,14 @@ def bind(
     Raises
     ------
     ValueError, TypeError
-        If the baseline is not finite numbers, one for each output, the loss is unknown, or the booster cannot be
-        read.
+        If the baseline is not finite numbers, one for each output, the loss is unknown, its link depends on
+        targets that are not known here, or the booster cannot be read.
     """
     host, found = host_of(booster, NO_MODEL), read_model(booster)
     ensemble, encoding = found.encoded(found.ensemble)
     n_outputs = ensemble.n_outputs
-    loss = prepare_for_outputs(LOSSES.create(loss), n_outputs, found.n_targets)
+    given = loss.loss_ or loss.loss if isinstance(loss, MatrixObjective) else LOSSES.create(loss)
+    loss = prepare_for_outputs(given, n_outputs, found.n_targets)
     if not host.stores_start:
         ensemble = replace(ensemble, baseline=check_bound_baseline(baseline, n_outputs))
     elif base_margin:

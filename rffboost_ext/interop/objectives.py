@@ -140,12 +140,13 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MatrixObjective:
     """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``, and its metric.
 
-    It is prepared once for the targets of each matrix. A UserWarning is issued if a training starts from the
-    host's default score, far from the baseline.
+    It is prepared once for the targets of each training matrix; the metric of other matrices uses the loss of the
+    latest training, ``loss_``. A UserWarning is issued if a training starts from the host's default score, far
+    from the baseline.
 
     Instances can be pickled, and one may serve many boosters at once. The targets of a matrix are its labels,
     0 .. K-1 for a classification loss, or those of ``attach(matrix, y=...)``; its sample weights are applied.
@@ -158,25 +159,27 @@ class MatrixObjective:
     """
 
     loss: Loss
+    loss_: Loss | None = None
     _known: WeakKeyDictionary[Any, tuple[Any, Loss]] = field(
         init=False, repr=False, default_factory=WeakKeyDictionary
     )
 
-    def _prepare(self, raw: Array, matrix: Any) -> tuple[Loss, Observations]:
+    def _prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Observations]:
         """The prepared loss and the rows, for raw scores on a matrix."""
         rows = read_rows(matrix, self.loss)
         data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
-        known, prepared = self._known.get(matrix, (None, self.loss))
+        known, prepared = self._known.get(matrix, (None, loss))
         if known is None or not all(map(np.array_equal, known, data)):
             require_whole_groups(self.loss, rows.y, matrix)
-            prepared = prepare_for_scores(self.loss, rows, raw)
+            prepared = prepare_for_scores(loss, rows, raw)
             self._known[matrix] = data, prepared
         return prepared, rows
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for targets and weights of a matrix."""
         raw = as_columns(scores)
-        loss, rows = self._prepare(raw, matrix)
+        loss, rows = self._prepare(self.loss, raw, matrix)
+        self.loss_ = loss
         unset = matrix_host(matrix).unset_score
         if np.all(scores == unset):
             warn_of_start(unset, loss, rows.take(rows.weight > 0.0))
@@ -186,13 +189,17 @@ class MatrixObjective:
     def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
         """Name and mean loss; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
-        loss, rows = self._prepare(raw, matrix)
+        loss, rows = self._prepare(self.loss_ or self.loss, raw, matrix)
         value = score_of_rows(MeanLoss(loss), rows, raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
-    def __reduce__(self) -> tuple[type[MatrixObjective], tuple[Loss]]:
+    def __reduce__(self) -> tuple[type[MatrixObjective], tuple[Loss, Loss | None]]:
         # Matrices can neither be pickled nor copied.
-        return type(self), (self.loss,)
+        return type(self), (self.loss, self.loss_)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MatrixObjective:
+        # lightgbm.train works on a deep copy of its parameters; the prepared loss must be in this object.
+        return self
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
@@ -226,15 +233,15 @@ def objective(loss: str | Loss) -> MatrixObjective:
     >>> from rffboost_ext.interop import lightgbm as rlgb, xgboost as rxgb
     >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
     >>> matrix = xgboost.DMatrix(X, y)
+    >>> objective = rxgb.objective("exponential")
     >>> params = {"max_depth": 2} | rxgb.intercept("exponential", matrix)
-    >>> booster = xgboost.train(params, matrix, 10, obj=rxgb.objective("exponential"))
-    >>> bool((rxgb.bind(booster, "exponential").predict(X) == y).all())
+    >>> booster = xgboost.train(params, matrix, 10, obj=objective)
+    >>> bool((rxgb.bind(booster, objective).predict(X) == y).all())
     True
     >>> data = lightgbm.Dataset(X, y)
-    >>> baseline = rlgb.intercept("exponential", data)
-    >>> params = {"objective": rlgb.objective("exponential"), "verbose": -1}
-    >>> booster = lightgbm.train(params, data, 10)
-    >>> bool((rlgb.bind(booster, "exponential", baseline).predict(X) == y).all())
+    >>> baseline, objective = rlgb.intercept("exponential", data), rlgb.objective("exponential")
+    >>> booster = lightgbm.train({"objective": objective, "verbose": -1}, data, 10)
+    >>> bool((rlgb.bind(booster, objective, baseline).predict(X) == y).all())
     True
     """
     return MatrixObjective(LOSSES.create(loss))
@@ -242,6 +249,9 @@ def objective(loss: str | Loss) -> MatrixObjective:
 
 def metric(loss: str | Loss) -> Callable[[Array, Any], tuple[Any, ...]]:
     """The weighted mean of a loss as ``custom_metric`` of ``xgboost.train``, or ``feval`` of ``lightgbm.train``.
+
+    A loss that depends on statistics of the training targets is measured by the method ``metric`` of its
+    :func:`objective`, which knows them.
 
     Parameters
     ----------

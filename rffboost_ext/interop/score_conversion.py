@@ -173,12 +173,31 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
     """The loss whose link applies to a model of `n_outputs` scores if its targets are not available.
 
     A classification of several targets, `n_targets`, is one of labels, which need not exclude one another.
+
+    Raises
+    ------
+    ValueError
+        If the link depends on the targets: those made up here result in different links.
     """
-    y, weight = np.zeros((1, n_targets)), np.ones(1)
-    n_classes = n_outputs if n_targets == 1 else None
-    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_classes) != n_outputs:
-        return loss
-    return loss.prepared(y, weight, n_classes)
+    is_of_classes = loss.task == "classification" and n_targets == 1
+    n_classes = max(2, n_outputs) if is_of_classes else None
+    y = np.arange(float(n_classes))[:, None] if n_classes else np.tile([[0.0], [1.0], [1.0]], n_targets)
+    try:
+        if loss.n_scores(y, n_classes) != n_outputs:
+            return loss
+        samples = y, np.vstack([y, y[-1:]])
+        prepared, other = (loss.prepared(rows, np.ones(len(rows)), n_classes) for rows in samples)
+        if loss.task == "regression" or n_outputs == 1:
+            prepared = loss
+        if prepared.link == other.link:
+            return prepared
+    except Exception:  # a user's loss may raise anything, and targets of a regression are of any kind
+        if loss.task == "regression":
+            return loss
+    raise ValueError(
+        f"bind: the link of loss {loss!r} depends on the targets of the training; pass the objective of the "
+        f"training, or the prepared loss"
+    )
 
 
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:

@@ -239,9 +239,9 @@ class HostCase:
         """A training from the baseline as an estimator, and its curve."""
         start = self.ours.intercept(loss, matrix)
         own = start if isinstance(start, dict) else {"num_class": len(start)}
-        parts = self.ours.objective(loss), rounds, self.ours.metric(loss)
-        booster, (curve,) = self.train(matrix, *parts, **own | params)
-        return self.ours.bind(booster, loss, **{} if isinstance(start, dict) else {"baseline": start}), curve
+        objective = self.ours.objective(loss)
+        booster, (curve,) = self.train(matrix, objective, rounds, objective.metric, **own | params)
+        return self.ours.bind(booster, objective, **{} if isinstance(start, dict) else {"baseline": start}), curve
 
 
 XGBOOST = HostCase(
