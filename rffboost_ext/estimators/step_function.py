@@ -1,12 +1,14 @@
-"""Step functions of time, as scikit-survival's."""
+"""Functions of time: step functions as scikit-survival's, and those of distributions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..losses import SurvivalLoss
 from ..utils.typing import Array
 
 
@@ -61,13 +63,44 @@ class StepFunction:
             raise ValueError(
                 f"x must be within [{low:g}, {high:g}], got values from {time.min():g} to {time.max():g}"
             )
-        values = self.y[np.maximum(np.searchsorted(self.x, time, side="right") - 1, 0)]
+        values = self.values(time)
         return values[0] if len(values) == 1 else values
 
+    def values(self, time: Array) -> Array:
+        """Values at valid times (m,)."""
+        return self.y[np.maximum(np.searchsorted(self.x, time, side="right") - 1, 0)]
 
-def step_functions(x: Array, values: Array) -> Array:
-    """A step function for each row of values (n, T) at times x (T,), an array (n,) of objects."""
-    functions = np.empty(len(values), dtype=object)
-    for i, row in enumerate(values):
-        functions[i] = StepFunction(x, row)
-    return functions
+
+@dataclass(frozen=True, eq=False)
+class SmoothFunction(StepFunction):
+    """A function of time that a distribution gives at any time from 0 on.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (T,)
+        Times of the fit and values at these times.
+    loss : SurvivalLoss
+        The prepared loss.
+    raw : float
+        The raw score of the row.
+    of_hazard : callable
+        The function of the cumulative hazard.
+    """
+
+    loss: SurvivalLoss
+    raw: float
+    of_hazard: Callable[[Array], Array]
+
+    @property
+    def domain_(self) -> tuple[float, float]:
+        """All times from 0 on."""
+        return 0.0, np.inf
+
+    def values(self, time: Array) -> Array:
+        """Values at valid times (m,)."""
+        return self.of_hazard(self.loss.cumulative_hazard(np.full((1, 1), self.raw), time, time))[0]
+
+
+def survival_of_hazard(hazard: Array) -> Array:
+    """The probability of survival for a cumulative hazard."""
+    return np.exp(-hazard)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import has_attribute
-from .step_function import StepFunction, step_functions
+from .step_function import SmoothFunction, StepFunction, survival_of_hazard
 
 
 class RFFBoostSurvival(BaseRFFBoost):
@@ -107,7 +107,7 @@ class RFFBoostSurvival(BaseRFFBoost):
 
     @property
     def cum_baseline_hazard_(self) -> StepFunction:
-        """The cumulative hazard of a raw score of 0."""
+        """The cumulative hazard of a raw score of 0 at the times of the fit."""
         return StepFunction(self.unique_times_, self._baseline_hazard)
 
     def predict(self, X: Any, base_margin: Any = None) -> Array:
@@ -151,9 +151,9 @@ class RFFBoostSurvival(BaseRFFBoost):
         -------
         ndarray of shape (n,) of StepFunction, or of shape (n, T)
             The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
+            With a loss of accelerated failure times they are those of its distribution, at any time from 0 on.
         """
-        hazard = self._cumulative_hazard(X, base_margin)
-        return hazard if return_array else step_functions(self.unique_times_, hazard)
+        return self._functions(X, base_margin, return_array, np.asarray)
 
     def predict_survival_function(self, X: Any, return_array: bool = False, base_margin: Any = None) -> Array:
         """The probability of each row that the event comes later, as a function of time.
@@ -172,13 +172,71 @@ class RFFBoostSurvival(BaseRFFBoost):
         -------
         ndarray of shape (n,) of StepFunction, or of shape (n, T)
             The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
+            With a loss of accelerated failure times they are those of its distribution, at any time from 0 on.
         """
-        survival = np.exp(-self._cumulative_hazard(X, base_margin))
-        return survival if return_array else step_functions(self.unique_times_, survival)
+        return self._functions(X, base_margin, return_array, survival_of_hazard)
 
-    def _cumulative_hazard(self, X: Any, base_margin: Any) -> Array:
+    def _functions(
+        self, X: Any, base_margin: Any, return_array: bool, of_hazard: Callable[[Array], Array]
+    ) -> Array:
+        """A function of the cumulative hazard of each row, as functions of time or at the times of the fit."""
         raw = self.raw_scores(X, base_margin)
-        return self.loss_.cumulative_hazard(raw, self.unique_times_, self._baseline_hazard)
+        values = of_hazard(self.loss_.cumulative_hazard(raw, self.unique_times_, self._baseline_hazard))
+        if return_array:
+            return values
+        functions = np.empty(len(raw), dtype=object)
+        for i, row in enumerate(values):
+            smooth = SmoothFunction(self.unique_times_, row, self.loss_, raw[i, 0], of_hazard)
+            functions[i] = smooth if self.loss_.is_smooth else StepFunction(self.unique_times_, row)
+        return functions
+
+    def predict_median_time(self, X: Any, base_margin: Any = None) -> Array:
+        """The median time of each row, (n,), infinite if the survival function stays above one half.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            With "cox" it is one of ``unique_times_``.
+        """
+        raw = self.raw_scores(X, base_margin)
+        return self.loss_.median_time(raw, self.unique_times_, self._baseline_hazard)
+
+    def predict_restricted_mean_time(self, X: Any, until: float | None = None, base_margin: Any = None) -> Array:
+        r"""The restricted mean survival time of each row, (n,): the mean of the lesser of time and `until`.
+
+        .. math:: \int_0^{until} S(t) \, dt
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        until : float, optional
+            The horizon; by default the last of ``unique_times_``, the largest that "cox" allows.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If `until` is no time at which survival functions are defined.
+        """
+        raw, last = self.raw_scores(X, base_margin), float(self.unique_times_[-1])
+        until = last if until is None else until
+        if not 0.0 < until <= (np.finfo(np.float64).max if self.loss_.is_smooth else last):
+            raise ValueError(
+                f"{type(self).__name__}: until must be positive and finite, at most {last:g} for a loss of "
+                f"proportional hazards, got {until!r}"
+            )
+        return self.loss_.restricted_mean_time(raw, float(until), self.unique_times_, self._baseline_hazard)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """Harrell's concordance index: the share of pairs of rows whose risks are in the order of their events.

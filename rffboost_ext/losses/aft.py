@@ -17,13 +17,13 @@ from abc import abstractmethod
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import erfcx, expit, log_expit, log_ndtr
+from scipy.special import erfcx, expit, log_expit, log_ndtr, roots_legendre
 
 from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
 from .distributions.special import HALF_LOG_2PI
-from .links import AffineLink, IdentityLink, LogLink
+from .links import AffineLink, IdentityLink, LogLink, clip_exponent
 from .registry import LOSSES
 from .survival import SurvivalLoss
 from .target_statistics import EstimatedLoss
@@ -41,6 +41,8 @@ LEAST_HESSIAN = 1e-16
 LARGEST_Z = 300.0
 # Intervals of z that are narrower count as points: the difference of their probabilities would be rounding errors.
 NARROW = 1e-6
+# The quadrature of survival: panels and their nodes, and where the probability of a greater -Z is below rounding.
+N_PANELS, N_NODES, SURE_Z = 24, 16, 37.0
 # Estimates of sigma are within this range. They are rounded, so that the order of rows makes no difference.
 LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
 
@@ -52,6 +54,7 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
     risk_link = AffineLink(IdentityLink(), 0.0, -1.0)
     rows = "independent"
     infinite = True
+    is_smooth = True
     constraints = {"sigma": POSITIVE | OneOf(("auto",))}
     estimated = ("sigma",)
 
@@ -82,6 +85,7 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
         return Scales(self.scale**2)
 
     def check_target(self, y: Array) -> None:
+        require_no_events(f"loss {self!r}: y", y)
         low, high = y.T
         wrong = ~((low >= 0.0) & np.isfinite(low) & (high > 0.0) & (low <= high))
         if wrong.any():
@@ -146,6 +150,26 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
     def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
         """Minus the log of ``1 - F(z)`` at times (T,) for scores (n, 1), (n, T)."""
         return -self.log_survival((np.log(time) - raw) / self.scale)[0]
+
+    def median_time(self, raw: Array, time: Array, baseline: Array) -> Array:
+        """The time at the median of Z."""
+        z = brentq(lambda z: self.log_survival(np.array([z]))[0, 0] + np.log(2.0), -LARGEST_Z, LARGEST_Z)
+        return np.exp(clip_exponent(raw[:, 0] + self.scale * z))
+
+    def restricted_mean_time(self, raw: Array, until: float, time: Array, baseline: Array) -> Array:
+        """The integral of survival up to `until`, by Gauss-Legendre quadrature over z."""
+        node, weight = roots_legendre(N_NODES)
+        last = (np.log(until) - raw) / self.scale
+        # Below the first z survival is 1, and above the last one time times survival is below rounding.
+        first = np.minimum(last, -SURE_Z)
+        last = np.minimum(last, SURE_Z / max(1.0 - self.scale, 0.1) if self.scale < 1.0 else last)
+        found = np.exp(clip_exponent(raw + self.scale * first))
+        for panel in range(N_PANELS):
+            width = (last - first) / N_PANELS
+            z = first + width * (panel + 0.5 * (node + 1.0))
+            log_time = clip_exponent(raw + self.scale * z + self.log_survival(z.ravel())[0].reshape(z.shape))
+            found += 0.5 * width * self.scale * (np.exp(log_time) * weight).sum(axis=1, keepdims=True)
+        return found[:, 0]
 
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:
@@ -228,6 +252,20 @@ def likelihood_of_intervals(loss: AFTLoss, z: Array) -> Array:
             far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
         ]
     )
+
+
+def require_no_events(what: str, y: Array) -> None:
+    """Raise a ValueError if columns (n, 2) of bounds of times look like event and time.
+
+    The first column then has only 0 and 1, and the second one finite times; lower bounds of the kind are taken for
+    bounds if an upper one is infinite.
+    """
+    event, time = y.T
+    if event.any() and ((event == 0.0) | (event == 1.0)).all() and np.isfinite(time).all() and (time != 1.0).any():
+        raise ValueError(
+            f"{what} must hold bounds of times, (time, time) if observed and (time, inf) if censored, "
+            f"got 0 and 1 in the first column, as of event and time; RFFBoostSurvival takes a structured array"
+        )
 
 
 def exp_of(z: Array) -> Array:

@@ -89,6 +89,8 @@ class SurvivalLoss(Loss):
 
     risk_link: ClassVar[Link] = IdentityLink()
     """The link between raw scores and risks, (n, 1): the higher, the earlier the event."""
+    is_smooth: ClassVar[bool] = False
+    """Whether cumulative hazards are known at any time, without the baseline hazard."""
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One score for the two columns of y."""
@@ -120,6 +122,20 @@ class SurvivalLoss(Loss):
     def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
         """The cumulative hazard at times (T,) for scores (n, 1) and that of a score of 0, (T,): (n, T)."""
         return np.exp(clip_exponent(raw)) * baseline
+
+    def median_time(self, raw: Array, time: Array, baseline: Array) -> Array:
+        """The first of some times (T,) at which survival is at most one half, for scores (n, 1): (n,).
+
+        It is infinite if survival stays above one half.
+        """
+        is_past = self.cumulative_hazard(raw, time, baseline) >= np.log(2.0)
+        return np.where(is_past.any(axis=1), time[is_past.argmax(axis=1)], np.inf)
+
+    def restricted_mean_time(self, raw: Array, until: float, time: Array, baseline: Array) -> Array:
+        """The mean of the time or `until`, whichever is less: the integral of survival up to `until`, (n,)."""
+        ends = np.clip(np.concatenate([[0.0], time, [until]]), 0.0, until)
+        survival = np.exp(-self.cumulative_hazard(raw, time, baseline))
+        return np.diff(ends)[0] + survival @ np.diff(ends)[1:]
 
 
 @LOSSES.register("cox")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from ..losses.aft import require_no_events
 from ..utils.typing import Array
 from .tables import number_array
 from .targets import RealTargets
@@ -41,6 +42,7 @@ class SurvivalTargets(RealTargets):
             values = column_or_1d(values, warn=True)
         if values.ndim == 2 and values.shape[1] == 2:
             if self.infinite:
+                require_no_events(f"{self.owner}: y", np.asarray(values, dtype=np.float64))
                 return None, values
             raise ValueError(
                 f"{self.owner}: y must be a structured array of event and time for this loss, {ADVICE}, got two "

@@ -51,6 +51,9 @@ def read_table(X: Any, argument: str = "X") -> Any:
     if not is_dense(table):
         kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}".removeprefix("builtins.")
         advice = f": {argument}.toarray() is that of a sparse matrix" if issparse(X) else ""
+        if isinstance(X, np.ndarray):
+            kind = f"a structured array with the fields {', '.join(X.dtype.names or ())}"
+            advice = "; one of event and time is the y of RFFBoostSurvival, other estimators take two columns"
         raise TypeError(f"{argument} must be a dense array or a table in memory, got {kind}{advice}")
     return table
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import RFFBoostSurvival, average
@@ -96,6 +99,41 @@ def test_survival_of_accelerated_times_is_that_of_the_distribution(loss, law):
     model = RFFBoostSurvival(loss, **FEW).fit(X, Y)
     z = (np.log(model.unique_times_) + model.predict(X)[:, None]) / model.loss_.sigma
     np.testing.assert_allclose(model.predict_survival_function(X, return_array=True), law.sf(z), rtol=1e-9)
+    times, first = np.array([0.0, 0.01, 3.3, 1e4]), model.predict_survival_function(X[:1])[0]
+    with np.errstate(divide="ignore"):
+        wanted = law.sf((np.log(times) + model.predict(X[:1])) / model.loss_.sigma)
+    np.testing.assert_allclose(first(times), wanted, rtol=1e-9)
+    assert first.domain_ == (0.0, np.inf)
+    assert pickle.loads(pickle.dumps(first))(3.3) == first(3.3)
+    with pytest.raises(ValueError, match="x must be within"):
+        first(-1.0)
+
+
+@pytest.mark.parametrize("sigma", [0.02, 0.9, 3.0])
+def test_means_and_medians_are_those_of_survival_functions(model, sigma):
+    if is_cox := model.loss == "cox":
+        grid = np.linspace(0.0, model.unique_times_[-1], 20_001)
+    else:
+        model = clone(model).set_params(loss__sigma=sigma).fit(X, Y)
+        grid = np.append(0.0, np.geomspace(1e-9, 30.0, 20_001))
+    middle = 0.5 * (grid[1:] + grid[:-1])
+    for i, function in enumerate(model.predict_survival_function(X[:4])):
+        survival = np.where(is_cox & (middle < function.x[0]), 1.0, function(middle))
+        mean = model.predict_restricted_mean_time(X[i : i + 1], grid[-1])
+        np.testing.assert_allclose(mean, survival @ np.diff(grid), rtol=1e-3)
+        median = model.predict_median_time(X[i : i + 1])[0]
+        assert function(median) <= 0.5 + 1e-9
+        assert function(median * (1.0 - 1e-6)) >= 0.5 - 1e-9
+
+
+def test_medians_beyond_the_last_time_are_infinite():
+    model = RFFBoostSurvival(**FEW).fit(X, target(np.arange(N) < 5, Y["days"]))
+    last = model.predict_survival_function(X, return_array=True)[:, -1]
+    np.testing.assert_array_equal(np.isinf(model.predict_median_time(X)), last > 0.5)
+    assert (last > 0.5).any()
+    for until in (0.0, 2.0 * Y["days"].max(), np.nan):
+        with pytest.raises(ValueError, match="until must be positive and finite, at most"):
+            model.predict_restricted_mean_time(X, until)
 
 
 @losses
@@ -159,6 +197,7 @@ FAULTS = [
     ("cox", target(np.zeros(N), Y["days"]), "y must have an event"),
     ("cox", target(Y["died"], -Y["days"]), "y must hold times of at least 0"),
     ("aft_normal", target(Y["died"], 0.0 * Y["days"]), "y must hold bounds of times"),
+    ("aft_normal", np.column_stack([Y["died"], Y["days"]]), "y must hold bounds .* got 0 and 1 in the first"),
     ("cox", target(Y["died"], np.nan * Y["days"]), "y must hold truth values and times"),
     ("cox", np.ones((N, 3)), r"y must have shape \(n,\) or \(n, 2\)"),
     ("squared_error", Y["days"], "loss must be one of survival analysis, such as 'cox'"),

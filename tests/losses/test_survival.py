@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from scipy import stats
 from rffboost_ext import LOSSES, Observations
 from rffboost_ext.contracts.fit import prepared_loss
 from rffboost_ext.losses import Cox
+from rffboost_ext.metrics import concordance_index
 
 from ..cases import bounds, event_and_time
 
@@ -110,12 +113,29 @@ FAULTS = [
     ("cox", [[0.0, 2.0]], "y must have an event"),
     ("cox", [[1.0, 2.0, 3.0]], "y must have two columns, event and time, got 3"),
     ("aft_normal", [[2.0, 1.0]], r"y must hold bounds of times.* got \[2.0, 1.0\]"),
+    ("aft_normal", [[1.0, 5.0], [0.0, 7.0], [1.0, 1.0]], "y must hold bounds of times.* got 0 and 1 in the first"),
     ("aft_normal", [[-2.0, 1.0]], r"y must hold bounds of times.* got \[-2.0, 1.0\]"),
     ("aft_normal", [[np.inf, np.inf]], r"y must hold bounds of times.* got \[inf, inf\]"),
     ("aft_normal", [[0.0, 1.0]], "y must have a time with a positive and finite lower bound"),
     ("aft_normal", [[1.0, np.inf]], "y must have a time with a positive and finite upper bound"),
     ("aft_normal", [[1.0]], "y must have two columns, lower and upper bound of the time, got 1"),
 ]
+
+
+@pytest.mark.parametrize("y", [[[1.0, 1.0], [0.0, np.inf]], [[0.0, 1.0], [1.0, 2.0], [2.0, np.inf]]])
+def test_bounds_of_0_and_1_are_no_events(y):
+    assert prepared_loss(LOSSES.create("aft_normal"), Observations(np.array(y), np.ones(len(y)))).sigma > 0.0
+
+
+@pytest.mark.parametrize("host", ["xgboost.XGBRegressor", "lightgbm.LGBMRegressor"])
+def test_hosts_and_metrics_refuse_events_and_times_for_bounds(host):
+    module, name = host.split(".")
+    estimator = getattr(importlib.import_module(f"rffboost_ext.interop.{module}"), name)
+    y = event_and_time(np.random.default_rng(0), N)
+    with pytest.raises(ValueError, match="y must hold bounds of times"):
+        estimator(loss="aft_normal", n_estimators=2).fit(np.zeros((N, 2)), y)
+    with pytest.raises(ValueError, match="y must hold bounds of times"):
+        concordance_index(y, np.zeros(N))
 
 
 @pytest.mark.parametrize(("name", "y", "fault"), FAULTS)
