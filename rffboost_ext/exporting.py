@@ -10,9 +10,10 @@ from .estimators.base import BaseRFFBoost
 from .experiments.datasets import read_csv
 from .experiments.outputs import check_outputs
 from .interop.host import HostModel
-from .interop.links import XGBOOST, HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
+from .interop.links import XGBOOST
 from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
+from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
 from .persistence.container import MAGIC
 from .preprocessing.category_encoding import CategoryEncoding, category_lists
 from .preprocessing.row_arguments import check_base_margin, require_base_margin

@@ -11,13 +11,13 @@ import numpy as np
 from lightgbm import Booster, Dataset, LGBMModel
 
 from ..core import Link, Loss, Term
-from ..losses.links import BinaryLogitLink
+from ..losses.links import BinaryLogitLink, OneVsRestLink, SignedSquareLink
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .cosine_training import assign_trees
 from .host import Host, HostModel
 from .lightgbm_model import parse_text_model, rounds_of_text_model, text_model_categories
-from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink
+from .links import LIGHTGBM
 
 
 class LightGBMHost(Host):

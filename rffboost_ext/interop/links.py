@@ -1,63 +1,19 @@
-"""Links of other libraries' objectives."""
+"""The links of the objectives of XGBoost and LightGBM."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from ..core import Link
-from ..losses.links import BinaryLogitLink, IdentityLink, LogitLink, LogLink, MultinomialLogitLink
-from ..utils.typing import Array
-
-
-@dataclass(frozen=True)
-class RankingLink(Link):
-    """The link of ranking objectives, whose scores have an order but no response: it is NaN."""
-
-    def inverse(self, raw: Array) -> Array:
-        return np.full(raw.shape, np.nan)
-
-
-@dataclass(frozen=True)
-class HingeLink(Link):
-    """The link of the hinge loss: the probability, (n, 2), of the class with the sign of the score is 1."""
-
-    def inverse(self, raw: Array) -> Array:
-        return np.hstack([raw <= 0.0, raw > 0.0]).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class OneVsRestLink(Link):
-    """One log-odds per class: the response, (n, K), is ``1 / (1 + exp(-slope raw))`` and does not sum to 1.
-
-    Parameters
-    ----------
-    slope : float, default=1.0
-        Log-odds per unit of raw score.
-    """
-
-    slope: float = 1.0
-
-    def inverse(self, raw: Array) -> Array:
-        return LogitLink(self.slope).inverse(raw)
-
-
-@dataclass(frozen=True)
-class SoftplusLink(Link):
-    """The response is ``log(1 + exp(raw))``."""
-
-    def inverse(self, raw: Array) -> Array:
-        return np.logaddexp(0.0, raw)
-
-
-@dataclass(frozen=True)
-class SignedSquareLink(Link):
-    """The response is ``sign(raw) raw^2``, for targets of which the square root was taken."""
-
-    def inverse(self, raw: Array) -> Array:
-        return np.abs(raw) * raw
-
+from ..losses.links import (
+    BinaryLogitLink,
+    HingeLink,
+    IdentityLink,
+    LogitLink,
+    LogLink,
+    MultinomialLogitLink,
+    OneVsRestLink,
+    RankingLink,
+    SoftplusLink,
+)
 
 XGBOOST: dict[str, Link] = {
     "binary:logistic": BinaryLogitLink(),
