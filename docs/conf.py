@@ -23,7 +23,8 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|np|scipy|sklearn|xgboost|xgb|lightgbm|onnx|matplotlib|pandas|shap)\..*")
 ]
 
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "substitution"]
+myst_substitutions = {"version": version}
 myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False

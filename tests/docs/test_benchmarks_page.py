@@ -33,12 +33,15 @@ def test_every_data_set_is_shown_as_recorded(scores):
         assert shown(page, name) == pytest.approx(values.tolist(), abs=0.00501)
 
 
-@pytest.mark.parametrize(("page", "label"), [("docs/benchmarks.md", "mean"), ("README.md", "mean accuracy")])
+@pytest.mark.parametrize(
+    ("page", "label"),
+    [("docs/benchmarks.md", "mean"), ("README.md", "mean accuracy"), ("docs/index.md", "mean accuracy")],
+)
 def test_means_are_those_of_the_rows(page, label, scores):
     assert shown(ROOT / page, label) == pytest.approx(scores.mean().tolist(), abs=0.00501)
 
 
-@pytest.mark.parametrize("page", ["docs/benchmarks.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/benchmarks.md", "docs/index.md", "README.md"])
 def test_ranks_are_those_of_the_rows(page, scores):
     # Scores that differ by rounding are tied.
     ranks = scores.round(9).rank(axis=1, ascending=False)

@@ -83,7 +83,7 @@ def test_names_here_exist(row):
 
 @pytest.mark.parametrize(("title", "known"), [("Objectives", LOSSES.names()), ("Metrics", None)])
 def test_losses_and_metrics_here_exist(title, known):
-    names = {row[0].strip("`") for row in section(title)}
+    names = {name for row in section(title) for name in re.findall(r"`(\w+)`", row[0])}
     assert names <= set(known or [*LOSSES.names(), *get_scorer_names()])
 
 
