@@ -1,4 +1,4 @@
-"""Sphinx builds the documentation: ``sphinx-build -W --keep-going docs docs/_build``. No network is needed."""
+"""Sphinx builds the site: ``sphinx-build -W --keep-going docs docs/_build``. No network is needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ author = "the rffboost-ext developers"
 project_copyright = f"2026, {author}"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 nitpicky = True
@@ -57,7 +63,9 @@ html_theme_options = {
 }
 
 
-def skip_inherited(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+def skip_inherited(
+    app: Any, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
     """Leave out members that other packages define, such as scikit-learn's `get_params`."""
     owner = getattr(getattr(member, "fget", member), "__module__", None) or "rffboost_ext"
     return None if owner.split(".")[0] in ("rffboost_ext", "onnx_export") else True

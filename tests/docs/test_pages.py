@@ -95,6 +95,12 @@ def test_decimals_may_differ_by_one_unit_and_errors_by_a_factor_of_ten(printed, 
     assert is_shown(printed, "0.95  3\n1.1e-06") == agrees
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_code_fits_the_width_of_a_page(name):
+    lines = "\n".join(block for kind in ("python", "bash", "html") for block in blocks(kind, PAGES[name]))
+    assert [line for line in lines.splitlines() if len(line) > 104] == []
+
+
 def test_commands_are_those_of_ci():
     script = (ROOT / ".ci" / "run").read_text()
     install, test = blocks("bash")[1].strip().split(" && ")
