@@ -92,27 +92,26 @@ class Evaluation:
             return None
         return EvaluationHistory({"validation": validation}, self.metrics[-1:], ensemble)
 
-    def best(self, curves: Curves, scores: Array | None) -> dict[str, Any]:
-        """The best entry of what is monitored, as ``best_iteration_`` and ``best_score_``.
+    def best(self, curves: Curves, score: float | None, n_rounds: int) -> dict[str, Any]:
+        """The best entry of the monitored set, or the last round: ``best_iteration_`` and ``best_score_``.
 
         Parameters
         ----------
         curves : dict
             The metrics of the fitted model, by set.
-        scores : ndarray of shape (T + 1,), optional
-            The errors that early stopping has monitored.
+        score : float, optional
+            The held-out error of the model, which early stopping has ended with its best round.
+        n_rounds : int
+            Rounds of the model.
         """
         whole = [name for name, rows in self.sets.items() if rows is self.monitored]
-        if self.sets and (whole or scores is None):
+        if self.sets and (whole or score is None):
             metric = self.metrics[-1]
             values = np.array(curves[(whole or list(self.sets))[-1]][metric.name])
-            errors = -values if metric.greater_is_better else values
-        else:
-            values = errors = np.empty(0) if scores is None else scores[1:]
-        if not len(values):
-            return {}
-        index = int(np.where(np.isnan(errors), np.inf, errors).argmin())
-        return {"best_iteration_": index, "best_score_": float(values[index])}
+            errors = np.where(np.isnan(values), np.inf, -values if metric.greater_is_better else values)
+            index = int(errors.argmin())
+            return {"best_iteration_": index, "best_score_": float(values[index])}
+        return {} if score is None else {"best_iteration_": n_rounds - 1, "best_score_": score}
 
 
 def evaluation_of(

@@ -181,8 +181,11 @@ class Result:
     Parameters
     ----------
     ensemble : Ensemble
-    scores : ndarray of shape (T + 1,), optional
-        The held-out error of the first member before and after every round, on average over folds.
+    curves : list of list of ndarray of shape (T + 1,)
+        The held-out error before and after every round of each model, by member and fold; empty without early
+        stopping.
+    score : float, optional
+        The held-out error of the ensemble before a refit, on average over folds.
     learners : list of Learner
         The learners of the members in the ensemble.
     weight : ndarray of shape (m,) or (m, C), optional
@@ -196,7 +199,8 @@ class Result:
     """
 
     ensemble: Ensemble
-    scores: Array | None = None
+    curves: list[list[Array]] = field(default_factory=list)
+    score: float | None = None
     learners: list[Learner] = field(default_factory=list)
     weight: Array | None = None
     n_folds: int = 1

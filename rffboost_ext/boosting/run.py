@@ -15,7 +15,8 @@ from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
-from .early_stopping.stacking import mean_curve, stacking_weights
+from .early_stopping.monitor import ErrorFunction
+from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
 from .plan import Member, Model, Plan, Result
 from .training import FitRecorder, Trainer
@@ -64,16 +65,18 @@ class StoppedRun:
         by_score = weights_scores(trainer.loss, self.rows.y, models)
         weight = stacking_weights(trainer.loss, models[0], raw, [held for _, held in splits], by_score)
         used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
-        weight, models, trainers = weight[used], [models[k] for k in used], [trainers[k] for k in used]
+        weight, trainers, raw = weight[used], [trainers[k] for k in used], [raw[k] for k in used]
+        models = [models[k] for k in used]
+        curves = [[one.scores for one in runs[k]] for k in used]
         if validation is None and self.plan.refit:
             models = self._refitted(trainers, models, splits)
-        scores = mean_curve([one.scores for one in runs[0]])
-        if self.init is not None and validation is None and len(scores) > 2:
+        if self.init is not None and validation is None and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
         shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
         ensemble = weighted_sum([model for row in models for model in row], shares)
         learners = [trainer.member.learner for trainer in trainers]
-        return Result(ensemble, scores, learners, weight, len(splits))
+        score = held_out_error(trainer.error, weight, raw, [held for _, held in splits])
+        return Result(ensemble, curves, score, learners, weight, len(splits))
 
     @property
     def _done(self) -> int:
@@ -146,6 +149,14 @@ class StoppedRun:
         return trainer.fit(
             self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
         )
+
+
+def held_out_error(
+    error: ErrorFunction, weight: Array, raw: Sequence[Sequence[Array]], held: Sequence[Dataset]
+) -> float:
+    """The error of the weighted sum of members, on average over splits, with `raw` (n, C) by member and split."""
+    stacked = [sum(share * one for share, one in zip(weight, row, strict=True)) for row in zip(*raw, strict=True)]
+    return float(np.mean([error(out.observations, one) for out, one in zip(held, stacked, strict=True)]))
 
 
 def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -> bool:

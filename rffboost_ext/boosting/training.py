@@ -16,8 +16,7 @@ from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, Progress, stops_training
-from .early_stopping.monitor import EarlyStopping, MeanLoss, least_error
-from .early_stopping.stacking import mean_curve
+from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
 from .evaluation import Evaluation
 from .fit_state import FitState
 from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
@@ -63,7 +62,7 @@ class FitRecorder:
             raise stop
         ensemble = mean_ensemble([one for one, _ in self.results] or [stop.ensemble])
         curves = [scores for _, scores in self.results]
-        return Result(ensemble, mean_curve(curves) if curves else None, interrupt=Interrupted(ensemble))
+        return Result(ensemble, [curves] if curves else [], interrupt=Interrupted(ensemble))
 
 
 class CallbackForwarder:
@@ -145,6 +144,11 @@ class Trainer:
         label = replace(self.label, fold=k)
         return replace(self, seed=(self.seed + k) % 2**31, learner_state={}, label=label)
 
+    @property
+    def error(self) -> ErrorFunction:
+        """The error that early stopping monitors."""
+        return MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
+
     def baseline(self, data: Dataset) -> Ensemble:
         """The ensemble before the first round."""
         return initial_ensemble(self.loss, data.observations)
@@ -211,7 +215,8 @@ class Trainer:
         except KeyboardInterrupt:
             return replace(result, interrupt=Interrupted(result.ensemble))
         found = {"evals_result_": curves} if curves else {}
-        return replace(result, evaluations=found | evaluation.best(curves, result.scores))
+        best = evaluation.best(curves, result.score, len(result.ensemble))
+        return replace(result, evaluations=found | best)
 
     def fit_stopping(
         self,
@@ -228,7 +233,7 @@ class Trainer:
         patience, tol, limit = plan.patience, plan.tol, self.member.patience_limit
         if limit is not None:
             patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
-        error = MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
+        error = self.error
         raw = before.raw(validation.X)
         floor = least_error(error, validation.observations, raw)
         monitor = EarlyStopping(validation, error, raw, patience, tol, floor)

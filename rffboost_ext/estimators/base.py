@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
+from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
@@ -278,8 +279,8 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         for name in (*OF_EVALUATION, *OF_EARLY_STOPPING):
             self.__dict__.pop(name, None)
         self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
-        if result.scores is not None:
-            self.validation_scores_ = result.scores
+        if result.curves:
+            self.validation_scores_, self.validation_curves_ = mean_curve(result.curves[0]), result.curves
         if result.weight is not None:
             self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
         self.__dict__.update(result.evaluations)

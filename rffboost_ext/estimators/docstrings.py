@@ -107,9 +107,12 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
     n_estimators_ : int
         Rounds in the fitted ensemble, in total if several models are stacked or averaged.
     validation_scores_ : ndarray
-        What early stopping monitored, before the first and after every round that was trained, in a stack for its
-        first model and on average over folds: the validation loss, or the last ``eval_metric``, negated if greater
-        is better. Only with early stopping.
+        What early stopping monitored, before the first and after every round that was trained: the validation
+        loss, or the last ``eval_metric``, negated if greater is better. In a stack it is of the first of
+        ``learners_``; of several folds it is the mean while all are trained. Only with early stopping.
+    validation_curves_ : list of list of ndarray
+        The same for each model: ``validation_curves_[member][fold]`` is of a model of ``learners_[member]``, up to
+        the last round that it was trained. Only with early stopping.
     n_folds_ : int
         Models of each learner that early stopping has trained, each with its own held-out rows.
     learners_ : list of Learner
@@ -124,11 +127,12 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         rounds, the stage i of ``staged_predict``, rounds of a previous or an initial model included. Only with
         ``eval_set``; the sets of a list are "validation_0", "validation_1" and so on.
     best_iteration_ : int
-        The round of the best entry of what early stopping monitors, counted from 0: of the last ``eval_metric`` on
-        the last set of ``evals_result_``, or without ``eval_set`` of ``validation_scores_[1:]``. Only with
-        ``eval_set`` or early stopping.
+        The best stage of ``staged_predict``, counted from 0: by the last ``eval_metric`` on the last set of
+        ``evals_result_``, or without ``eval_set`` the last stage, since early stopping drops the rounds after the
+        best. Only with ``eval_set`` or early stopping.
     best_score_ : float
-        That entry; of ``validation_scores_``, negated if greater is better.
+        The metric of that stage; without ``eval_set`` the monitored error of the ensemble on the held-out rows,
+        before a refit and on average over folds.
     n_features_in_ : int
         Number of features in fit."""
 

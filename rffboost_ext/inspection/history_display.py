@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.early_stopping.patience import improves
+from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.metrics import name_and_direction
+from ..learners.registry import LEARNERS
 from .plot_style import ACCENT, CYCLE, LONGEST, distinct_labels, get_axes, label, style_axes
 
 
@@ -30,6 +33,8 @@ class HistoryDisplay:
         Number of completed rounds at the start of the curves; 0 for ``validation_scores_``.
     best_round : int, optional
         A round that is marked on the last curve; for early stopping its last improvement.
+    folds : mapping of str to sequence of sequences of float, optional
+        The curves of single models, drawn thin, by the name of the curve that is their mean.
 
     Attributes
     ----------
@@ -44,16 +49,17 @@ class HistoryDisplay:
     rounds: str = "boosting rounds"
     first_round: int = 1
     best_round: int | None = None
+    folds: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, metric: str | None = None, *, ax: Any = None, **kwargs: Any
     ) -> HistoryDisplay:
-        """Plot ``estimator.evals_result_``, or ``validation_scores_`` of a fit without ``eval_set``.
+        """Plot ``estimator.evals_result_``, or ``validation_curves_`` of a fit without ``eval_set``.
 
-        Of ``evals_result_`` the round ``best_iteration_`` is marked; of ``validation_scores_`` the round that
-        early stopping selects. If it trains several models, these scores are means over them, and each model
-        has a best round of its own.
+        Of ``evals_result_`` the round ``best_iteration_`` is marked, and of a single model the round that early
+        stopping selects. A stack has a line for each member, with its weight. Thin lines are the folds, and the
+        line of a member is their mean while all folds are trained; each fold has a best round of its own.
 
         Parameters
         ----------
@@ -77,8 +83,8 @@ class HistoryDisplay:
         """
         check_is_fitted(estimator)
         result = getattr(estimator, "evals_result_", None)
-        scores = getattr(estimator, "validation_scores_", None)
-        if not result and scores is None:
+        models = getattr(estimator, "validation_curves_", None)
+        if not result and models is None:
             raise ValueError(
                 f"HistoryDisplay: estimator must be fitted with eval_set or early stopping, got {estimator!r}"
             )
@@ -87,11 +93,15 @@ class HistoryDisplay:
         if metric not in known:
             raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(known)}, got {metric!r}")
         curves: dict[str, Any] = {name: values[metric] for name, values in (result or {}).items()}
-        if result or scores is None:
+        if result or models is None:
             best = getattr(estimator, "best_iteration_", None)
             return cls(curves, metric, best_round=None if best is None else best + 1).plot(ax, **kwargs)
-        best = selected_round(scores.tolist(), estimator.tol)
-        return cls({"validation": scores}, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
+        folds = dict(zip(names_of_members(estimator), models, strict=True))
+        curves = {name: mean_curve(several) for name, several in folds.items()}
+        if len(models) == len(models[0]) == 1:
+            best = selected_round(models[0][0].tolist(), estimator.tol)
+            return cls(curves, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
+        return cls(curves, metric, "boosting rounds (of one model)", 0, None, folds).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
         """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.plot`."""
@@ -109,6 +119,9 @@ class HistoryDisplay:
             style |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             rounds = range(self.first_round, self.first_round + len(curve))
             self.lines_ += self.ax_.plot(rounds, curve, **style)
+            for fold in list(self.folds.values())[number] if self.folds else ():
+                thin = {"color": style["color"], "linewidth": 0.7, "alpha": 0.4}
+                self.ax_.plot(range(self.first_round, self.first_round + len(fold)), fold, **thin)
         self._mark_best_round()
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel(self.rounds)
@@ -118,18 +131,22 @@ class HistoryDisplay:
         return self
 
     def _mark_best_round(self) -> None:
-        """A dot and a note with the value after the best round."""
+        """A dot at the best round, with its value in the legend."""
         curve, best = list(self.curves.values())[-1], self.best_round
-        if best is None or not 0 <= best - self.first_round < len(curve):
-            return
-        value = curve[best - self.first_round]
-        self.ax_.plot(best, value, "o", color=ACCENT, ms=6, zorder=3)
-        placement = {"xytext": (0, -8), "textcoords": "offset points", "va": "top", "fontsize": 9}
-        side = "right" if best > 0.4 * len(curve) else "left"
-        self.ax_.annotate(f"{value:.4g} after {best} rounds", (best, value), ha=side, color=ACCENT, **placement)
-        # Room for the note below the curve.
-        low, high = self.ax_.get_ylim()
-        self.ax_.set_ylim(low - 0.08 * (high - low), high)
+        if best is not None and 0 <= best - self.first_round < len(curve):
+            value = curve[best - self.first_round]
+            note = {"label": f"{value:.4g} after {best} rounds", "zorder": 3}
+            self.ax_.plot(best, value, "o", color=ACCENT, ms=6, **note)
+
+
+def names_of_members(estimator: Any) -> list[str]:
+    """The learners of a stack with their weights, or "validation" for a single one."""
+    learners = getattr(estimator, "learners_", ())
+    if len(learners) < 2:
+        return ["validation"]
+    weights = [", ".join(f"{one:.2f}" for one in np.atleast_1d(weight)) for weight in estimator.learner_weights_]
+    members = enumerate(zip(learners, weights, strict=True), start=1)
+    return [f"{k}. {LEARNERS.name_of(learner)} ({weight})" for k, (learner, weight) in members]
 
 
 def rounds_label(estimator: Any, best: int) -> str:

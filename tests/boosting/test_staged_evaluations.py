@@ -66,12 +66,31 @@ def test_entries_of_a_continued_fit_are_all_stages(continued):
 
 
 @pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": True}, {"n_folds": 3}, {"eval_metric": "r2"}])
-def test_without_a_set_the_validation_scores_are_monitored(params):
-    model = RFFBoostRegressor(**(PARAMS | {"quality": "fast"} | params)).fit(R, T)
-    rounds = model.validation_scores_[1:]
+def test_without_a_set_the_best_is_that_of_the_returned_models(params):
+    model = RFFBoostRegressor(**(PARAMS | {"quality": "fast", "tol": 0.0, "refit": False} | params)).fit(R, T)
     assert (type(model.best_iteration_), type(model.best_score_)) == (int, float)
-    assert model.best_iteration_ == rounds.argmin()
-    assert model.best_score_ == rounds.min()
+    assert model.best_iteration_ == model.n_estimators_ - 1
+    (folds,) = model.validation_curves_
+    # Averaged models have a quarter more rounds than are best for each.
+    extra = 1.25 if len(folds) > 1 else 1.0
+    kept = [min(round(extra * fold.argmin()), len(fold) - 1) for fold in folds]
+    scores = [fold[rounds] for fold, rounds in zip(folds, kept, strict=True)]
+    assert model.best_score_ == pytest.approx(np.mean(scores))
+    if not model.refit:
+        assert model.n_estimators_ == sum(kept)
+    shortest = min(map(len, folds))
+    np.testing.assert_allclose(model.validation_scores_, np.mean([fold[:shortest] for fold in folds], axis=0))
+
+
+@pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])
+def test_a_stack_is_no_worse_on_held_out_rows_than_its_members_on_average(make):
+    target = T if make is RFFBoostRegressor else np.median(T) < T
+    model = make(random_state=0, n_estimators=40, n_folds=3).fit(R, target)
+    assert [len(folds) for folds in model.validation_curves_] == [3] * len(model.learners_)
+    least = [np.mean([fold.min() for fold in folds]) for folds in model.validation_curves_]
+    # The loss is convex, but averaged models have more rounds than are best for each.
+    assert model.best_score_ < 1.01 * (model.learner_weights_ @ least)
+    assert model.best_score_ < model.validation_scores_[0]
 
 
 def test_a_set_that_is_not_monitored_is_evaluated_nevertheless():
@@ -81,7 +100,7 @@ def test_a_set_that_is_not_monitored_is_evaluated_nevertheless():
     stages = [0.5 * np.square(T - stage).mean() for stage in model.staged_predict(R)]
     ratio = np.array(model.evals_result_["train"]["squared_error"]) / stages
     np.testing.assert_allclose(ratio, ratio[0])
-    assert model.best_score_ == model.validation_scores_[1:].min()
+    assert model.best_iteration_ == model.n_estimators_ - 1
 
 
 def test_what_is_best_goes_with_the_model(tmp_path):

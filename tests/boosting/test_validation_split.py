@@ -27,7 +27,7 @@ from rffboost_ext.boosting.plan import Member, Model, Plan
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, StoppedRun
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import base, defaults, planning
+from rffboost_ext.estimators import base, defaults
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
 from ..cases import LOSS_CASES, make_data
@@ -87,10 +87,9 @@ def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) ->
     assert other.score(X[n:], unit * y[n:]) == pytest.approx(one.score(X[n:], y[n:]), abs=0.01)
 
 
-def test_curves_of_different_lengths_are_meaned() -> None:
-    np.testing.assert_allclose(
-        mean_curve([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]), [3, 1.5, 1.5, 0.5, 1]
-    )
+def test_the_mean_of_curves_ends_with_the_shortest() -> None:
+    curves = [np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]
+    np.testing.assert_allclose(mean_curve(curves), [3.0, 1.5, 1.5])
 
 
 def test_averages_share_a_common_beginning_and_take_turns() -> None:
@@ -123,7 +122,7 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
 
 
 def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (defaults, planning, validation_split):
+    for module in (defaults, validation_split):
         monkeypatch.setattr(module, "FEW", 200)
     X, y = load_breast_cancer(return_X_y=True)
     seen: list[tuple[str, int]] = []

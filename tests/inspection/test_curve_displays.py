@@ -18,9 +18,16 @@ from .display_cases import X, Y  # noqa: E402
 
 def test_rounds_are_the_validation_scores(model):
     display = HistoryDisplay.from_estimator(model)
-    (line,) = display.lines_
-    np.testing.assert_array_equal(line.get_ydata(), model.validation_scores_)
-    assert line.get_xdata()[0] == 0
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), model.validation_scores_)
+    assert {line.get_xdata()[0] for line in display.lines_} == {0}
+    drawn = [line.get_ydata() for line in display.ax_.lines]
+    for folds in model.validation_curves_:
+        for fold in folds:
+            assert any(np.array_equal(fold, line) for line in drawn)
+    labels = [line.get_label() for line in display.lines_]
+    assert len(labels) == len(model.learners_)
+    for label, weight in zip(labels, model.learner_weights_, strict=True):
+        assert len(labels) == 1 or f"({weight:.2f})" in label
     assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
     for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
         watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
@@ -36,10 +43,10 @@ def test_the_round_that_early_stopping_keeps_is_marked(tol):
     display = HistoryDisplay.from_estimator(watched)
     assert display.best_round == watched.n_estimators_
     assert (display.best_round == watched.validation_scores_.argmin()) == (tol < 0.05)
-    note = display.ax_.texts[-1]
     value = watched.evals_result_["validation_0"]["squared_error"][display.best_round - 1]
-    assert note.xy == (display.best_round, value)
-    assert note.get_text() == f"{value:.4g} after {display.best_round} rounds"
+    assert display.ax_.lines[-1].get_xydata().tolist() == [[display.best_round, value]]
+    notes = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"{value:.4g} after {display.best_round} rounds" in notes
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 7, 30])

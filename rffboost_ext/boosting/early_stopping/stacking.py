@@ -120,6 +120,6 @@ def simplex_weights(
 
 
 def mean_curve(scores: Sequence[Array]) -> Array:
-    """The mean of curves of different lengths; a shorter one is continued with its best value."""
-    longest = max(map(len, scores))
-    return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
+    """The mean of curves, up to the end of the shortest."""
+    shortest = min(map(len, scores))
+    return np.mean([curve[:shortest] for curve in scores], axis=0)
