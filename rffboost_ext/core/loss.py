@@ -122,6 +122,10 @@ class Loss(Spec, ABC):
 
     An offset is then subtracted from the target, so that scales that ``prepared`` takes from it are those of what
     remains to be explained."""
+    monotone: ClassVar[Sequence[int] | None] = None
+    """The signs with which predictions change with each score, 0 for scores without effect; None is 1 for each.
+
+    Monotone constraints are promises on predictions: they bind the scores with a sign."""
     infinite: ClassVar[bool] = False
     """Whether targets may be infinite, such as the bounds of censored times."""
 

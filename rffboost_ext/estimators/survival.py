@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
@@ -83,6 +85,15 @@ class RFFBoostSurvival(BaseRFFBoost):
                 f"{type(self).__name__}: loss must be one of survival analysis, such as 'cox' or 'aft_normal', or "
                 f"derive from rffboost_ext.losses.SurvivalLoss, got {parts.loss!r}"
             )
+
+    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
+        """The prepared parts, with monotone constraints of the risk, which may fall with the raw score."""
+        parts = super()._prepare(parts, data, targets)
+        signs = getattr(parts.learner, "monotone_constraints", None)
+        low, high = parts.loss.risk_link.inverse(np.array([[0.0], [1.0]]))[:, 0]
+        if signs is None or low <= high:
+            return parts
+        return replace(parts, learner=clone(parts.learner).set_params(monotone_constraints=[-s for s in signs]))
 
     def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         """Estimate the baseline hazard from the rows of the fit."""

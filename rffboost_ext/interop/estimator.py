@@ -212,6 +212,10 @@ class HostEstimator:
         """Raise a ValueError for parameters that the loss would ignore."""
         if loss.task != self.task:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
+        if params.get("monotone_constraints") is not None and {*(loss.monotone or [1])} != {1}:
+            raise ValueError(
+                f"{name}: monotone_constraints bind all scores, predictions of loss {loss!r} do not rise with all"
+            )
         inner = [param for param in params if param.startswith("loss__")]
         for param in [*inner, *self._host.replaced_params]:
             if params.get(param) not in (None, False, self.default_objective):

@@ -17,7 +17,7 @@ A = TypeVar("A", bound="LossWrapper")
 
 
 SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio"
-TARGETS = "link", "task", "rows", "multilabel", "positive", "translation_invariant", "infinite"
+TARGETS = "link", "task", "rows", "multilabel", "positive", "translation_invariant", "infinite", "monotone"
 
 
 class LossWrapper(Loss):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._signals import defer_signals
-from ...core import Learner, Round, Term
+from ...core import Learner, Loss, Round, Term
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
-from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs
+from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs, signs_of_scores
 from .incremental_forest import GrownTree, IncrementalForest
 from .single_precision import center_columns, gradient_units, require_single_precision
 from .xgboost_c_api import set_column_weights, train_iteration, training_scores
@@ -56,7 +56,8 @@ class Tree(Learner):
     max_bin : int, default=256
         Bins per feature.
     monotone_constraints : sequence of -1, 0 and 1, optional
-        For each feature, whether outputs decrease with it, are unconstrained, or increase with it.
+        For each feature, whether predictions decrease with it, are unconstrained, or increase with it. All scores
+        of the loss must change predictions (``Loss.monotone``).
     interaction_constraints : sequence of sequences of int, optional
         Groups of feature indices; only features of one group may occur on one path. Both kinds of constraints
         require ``learner="tree"``, because cosines do not satisfy them.
@@ -163,6 +164,8 @@ class TreeGrower:
         # These hyperparameters are in units of leaf values or gains.
         has_units = max(learner.reg_alpha, learner.min_split_loss, learner.max_delta_step) > 0.0
         self.unit = np.ones(n_outputs) if has_units else gradient_units(round)
+        if "monotone_constraints" in learner.active_constraints:
+            self.unit = self.unit * required_signs(round.loss, n_outputs)
         self.booster = Booster(params, [self.matrix])
         self.forest, self.n_rounds = IncrementalForest(self.booster, X, center), 0
         # A first request before training makes XGBoost cache the scores and update them with each tree.
@@ -189,6 +192,17 @@ class TreeGrower:
         output = self.unit * np.subtract(scores, self.scores, dtype=np.float64)
         self.scores, self.n_rounds = scores, self.n_rounds + 1
         return term, output
+
+
+def required_signs(loss: Loss, n_outputs: int) -> Array:
+    """The signs of scores, (C,), that trees of one booster have in common; a ValueError if some are not bound."""
+    signs = signs_of_scores(loss, n_outputs)
+    if (signs == 0.0).any():
+        raise ValueError(
+            f"Tree: monotone_constraints bind all scores, but predictions of {loss!r} change with some only; "
+            f"SymmetricTree leaves the others free"
+        )
+    return signs
 
 
 def weighted_derivatives(round: Round) -> tuple[Array, Array]:

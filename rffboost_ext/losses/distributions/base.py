@@ -91,6 +91,11 @@ class Distribution(EstimatedLoss):
         return self.n_parameters
 
     @property
+    def monotone(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The mean changes with the first parameter, and no other one."""
+        return 1, *[0] * (self.n_parameters - 1)
+
+    @property
     def n_parameters(self) -> int:
         """Number of parameters, each with a name in the link."""
         return len(self.link.names or ())

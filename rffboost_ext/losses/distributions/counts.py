@@ -146,6 +146,7 @@ class ZeroInflatedPoisson(CountDistribution):
     """
 
     link = ParameterLink.of_scores(rate=LogLink(), extra_zero=LogitLink())
+    monotone = (1, -1)
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
         rate, log_zero = self._terms(raw)

@@ -114,6 +114,7 @@ class LogNormal(Normal):
     """
 
     link = ParameterLink.of_scores(mu=IdentityLink(), sigma=LogLink())
+    monotone = (1, 1)
     positive = True
 
     def check_target(self, y: Array) -> None:

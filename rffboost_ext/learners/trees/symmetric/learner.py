@@ -15,7 +15,7 @@ from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIV
 from ....utils.typing import Array
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
-from ..constraints import SIGNS, require_signs
+from ..constraints import SIGNS, require_signs, signs_of_scores
 from .columns import MAX_BINS, BinnedFeatures
 from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import (
@@ -80,8 +80,9 @@ class SymmetricTree(Learner):
     n_projections : int, default=5
         With more outputs than this, splits are found for this number of random projections of the gradients.
     monotone_constraints : sequence of -1, 0 and 1, optional
-        For each feature, whether outputs decrease with it, are unconstrained, or increase with it. Categories must
-        have 0. Leaves must be constant.
+        For each feature, whether predictions decrease with it, are unconstrained, or increase with it. Categories
+        must have 0. Leaves must be constant. Scores that do not change predictions, such as the scale of a
+        distribution, are free (``Loss.monotone``).
 
     Raises
     ------
@@ -246,8 +247,10 @@ class SymmetricGrower:
             parts = {name: array[None] for name, array in line.items()}
         else:
             if learner.monotone_constraints is not None:
-                signs = np.asarray(learner.monotone_constraints)[tree.feature[0]]
-                value = monotone_leaves(value, sums[:, :, 1], tree, signs)
+                features = np.asarray(learner.monotone_constraints)[tree.feature[0]]
+                signs = signs_of_scores(round.loss, value.shape[1])
+                nearest = signs * monotone_leaves(signs * value, sums[:, :, 1], tree, features)
+                value = np.where(signs == 0.0, value, nearest)
             output = value[leaf]
         return replace(tree, value=value[None], **parts), output
 
