@@ -23,7 +23,7 @@ from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
 from ..data.dataset import Dataset, warn_if_light
-from ..inspection.importance import defer_importances
+from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
@@ -271,7 +271,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         self.__dict__.pop("uses_base_margin_", None)
         if rows.offset is not None:
             self.uses_base_margin_ = True
-        self._importances = defer_importances(rows, seed, parts.loss)
+        self._importances, self._sample = None, sample_of_fit(rows, seed, parts.loss)
         return result
 
     def _store(self, result: Result, plan: Plan) -> None:

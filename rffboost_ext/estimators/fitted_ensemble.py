@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.plan import Start
 from ..core import Learner, Loss
-from ..inspection.importance import DeferredImportances
+from ..inspection.importance import FitSample
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import check_base_margin, require_base_margin
 from ..terms.ensemble import Ensemble
@@ -35,7 +35,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     n_jobs: int | None
     loss_: Loss
     _start: Start = Start()
-    _importances: Array | DeferredImportances | None = None
+    _importances: Array | None = None
+    _sample: FitSample | None = None
     uses_base_margin_: bool = False
     """Whether the model was fitted with ``base_margin``, an offset, which predictions then need."""
 
@@ -76,7 +77,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         """
         copied = copy_with_own_parts(self)
         copied.ensemble_, copied._importances = ensemble, importances
-        copied.encoder_ = encoder or self.encoder_
+        if encoder is not None:
+            copied.encoder_, copied._sample = encoder, None
         copied._start = self._start.without_state()
         for name in ("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING):
             copied.__dict__.pop(name, None)
@@ -186,7 +188,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         slopes = self.ensemble_.gradient(X)
         return slopes[:, 0] if slopes.shape[1] == 1 else slopes
 
-    def shap_values(self, X: Any, background: Any) -> Array:
+    def shap_values(self, X: Any, background: Any = None) -> Array:
         """The Shapley values of the raw score of each row, relative to background rows.
 
         They are the SHAP values of independent features, exact for cosines and trees alike; formulas in
@@ -201,25 +203,30 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, d)
             Rows to explain.
-        background : array-like of shape (m, d)
-            Rows to compare with. The time grows with n times m; a hundred are usual.
+        background : array-like of shape (m, d), optional
+            Rows to compare with; by default up to 100 rows of the fit. The time grows with n times m.
 
         Returns
         -------
-        ndarray of shape (n, d) or (n, C, d)
+        ndarray of shape (n, d) or (n, d, C)
             Their sum over features is the raw score of a row, without an offset, less the mean of the background.
+
+        Raises
+        ------
+        ValueError
+            Without `background`, if the model has no rows of its fit, as after :func:`~rffboost_ext.load_model`.
         """
         values, _ = self._explain(X, background)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return values[:, :, 0] if values.shape[2] == 1 else values
 
-    def shap_explanation(self, X: Any, background: Any) -> Any:
+    def shap_explanation(self, X: Any, background: Any = None) -> Any:
         """The Shapley values as a :class:`shap.Explanation`, for the plots of the shap package.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Rows to explain.
-        background : array-like of shape (m, d)
+        background : array-like of shape (m, d), optional
             Rows to compare with, as in :meth:`shap_values`.
 
         Returns
@@ -251,23 +258,35 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         return explanation_of(values, baseline, X, self.encoder_, getattr(self, "classes_", None))
 
     def _explain(self, X: Any, background: Any) -> tuple[Array, Array]:
-        """Shapley values (n, C, d), and the mean raw scores of the background, (C,)."""
+        """Shapley values (n, d, C), and the mean raw scores of the background, (C,)."""
         from ..inspection.shapley import shapley_values
 
         check_is_fitted(self)
-        X = self.encoder_.transform(X)
+        X, background = self.encoder_.transform(X), self._background(background)
+        values = shapley_values(self.ensemble_, X, background).transpose(0, 2, 1)
+        return np.ascontiguousarray(values), self.ensemble_.raw(background).mean(axis=0)
+
+    def _background(self, given: Any) -> Array:
+        """Encoded background rows (m, d): the given ones, or rows of the fit."""
+        owner = type(self).__name__
+        if given is None and self._sample is None:
+            raise ValueError(
+                f"{owner}: background must be given, since the model has no rows of its fit: some rows like those "
+                f"to predict, such as 100 of the training data"
+            )
+        if given is None:
+            return self._sample.background().X  # type: ignore[union-attr]
         try:
-            background = self.encoder_.transform(background)
+            return self.encoder_.transform(given)
         except (ValueError, TypeError) as error:
-            raise type(error)(f"{type(self).__name__}: background: {error}") from error
-        return shapley_values(self.ensemble_, X, background), self.ensemble_.raw(background).mean(axis=0)
+            raise type(error)(f"{owner}: background: {error}") from error
 
     @property
     def feature_importances_(self) -> Array:
         """Normalised variance-based feature importances, (d,); they sum to 1.
 
         They are of the scores without an offset. Computed on first access, over at most 1,000 rows of the fit.
-        Copies and pickles hold these rows until then; model files hold the importances.
+        Copies and pickles hold these rows until then, and 100 of them later; model files hold the importances.
 
         Trees, cosines and custom types of terms count by their part in the variance of the scores. Trees divide
         it by the variance that each split explains, which for the squared error is XGBoost's gain, cosines by the
@@ -286,6 +305,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
 
     def _known_importances(self) -> Array | None:
         """The importances, computed if they are pending; None for a model that was grown elsewhere."""
-        if isinstance(self._importances, DeferredImportances):
-            self._importances = self._importances.of(self.ensemble_)
+        if self._importances is None and self._sample is not None:
+            self._importances = self._sample.importances(self.ensemble_)
+            self._sample = self._sample.background()
         return self._importances

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 
 from ..boosting.plan import Start
 from ..core import Loss
-from ..inspection.importance import DeferredImportances
 from ..learners.stored_state import check_learner_state
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
@@ -66,9 +65,10 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
                 f"{type(model).__name__}: {encoder.column_name(column)} has categories of type "
                 f"{type(odd[0]).__name__}, which a model file cannot hold: make text or numbers of them before fit"
             )
-    if isinstance(rows := fitted.get("_importances"), DeferredImportances):
-        # A file holds no training rows.
-        fitted["_importances"] = rows.of(fitted["ensemble_"])
+    # A file holds no training rows.
+    fitted.pop("_sample", None)
+    if (shares := model._known_importances()) is not None:
+        fitted["_importances"] = shares
     return state
 
 

@@ -20,7 +20,7 @@ held-out rows does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..terms.ensemble import Ensemble
 
-# Maximum number of rows for variances.
-MAX_ROWS = 1_000
+# Maximum number of rows for variances, and of background rows.
+MAX_ROWS, MAX_BACKGROUND = 1_000, 100
 
 
 def importances(
@@ -97,13 +97,13 @@ def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
 
 
 @dataclass(frozen=True)
-class DeferredImportances:
-    """The rows for importances that are computed on first access.
+class FitSample:
+    """Rows of a fit, for importances and as a background of Shapley values.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Rows of the training data.
+        Encoded rows of the training data.
     weight : ndarray of shape (n,)
         Sample weights.
     output_weights : ndarray of shape (C,), optional
@@ -114,15 +114,20 @@ class DeferredImportances:
     weight: Array
     output_weights: Array | None = None
 
-    def of(self, ensemble: Ensemble) -> Array:
+    def importances(self, ensemble: Ensemble) -> Array:
         """:func:`importances` of an ensemble."""
         return importances(ensemble, self.X, self.weight, self.output_weights)
 
+    def background(self) -> FitSample:
+        """At most `MAX_BACKGROUND` of the rows, evenly spaced."""
+        rows = slice(None, None, -(-len(self.X) // MAX_BACKGROUND))
+        return replace(self, X=self.X[rows].copy(), weight=self.weight[rows].copy())
 
-def defer_importances(rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:
-    """Importances over a sample of the rows of a fit, which are copied, as X may change later."""
+
+def sample_of_fit(rows: Dataset, seed: int, loss: Loss) -> FitSample:
+    """A sample of the rows of a fit, which are copied, as X may change later."""
     n, chosen = len(rows), np.arange(len(rows))
     if n > MAX_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(n, MAX_ROWS, replace=False))
     counts = None if np.ndim(loss.scales.unit) == 0 else 1.0 / np.asarray(loss.scales.unit)
-    return DeferredImportances(rows.X[chosen], rows.weight[chosen], counts)
+    return FitSample(rows.X[chosen], rows.weight[chosen], counts)

@@ -78,7 +78,7 @@ def explanation_of(
 
     Parameters
     ----------
-    values : ndarray of shape (n, C, d)
+    values : ndarray of shape (n, d, C)
         Shapley values.
     baseline : ndarray of shape (C,)
         Mean raw scores of the background.
@@ -105,7 +105,7 @@ def explanation_of(
     base = np.tile(baseline, (len(values), 1))
     single = len(baseline) == 1
     return Explanation(
-        values[:, 0] if single else np.ascontiguousarray(values.transpose(0, 2, 1)),
+        values[:, :, 0] if single else values,
         base_values=base[:, 0] if single else base,
         data=encoder.transform(X),
         # SHAP colours points by the numbers in data, and prints what it displays.

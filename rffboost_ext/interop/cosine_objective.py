@@ -13,7 +13,7 @@ from ..boosting.steps import STEPS
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
-from ..inspection.importance import defer_importances
+from ..inspection.importance import sample_of_fit
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
@@ -206,7 +206,7 @@ class CosineObjective:
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
         ensemble = training.ensemble(trees, self.every)
         model = fitted(found, ensemble, fitter.parts.loss, learner=self.learner)
-        model._importances = defer_importances(rows, self.random_state, fitter.parts.loss)
+        model._sample = sample_of_fit(rows, self.random_state, fitter.parts.loss)
         return model
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:

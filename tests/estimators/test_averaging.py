@@ -75,7 +75,7 @@ def test_an_average_has_importances_where_all_its_models_have(order):
     models = [clone(BOOSTER).set_params(random_state=seed).fit(X, Y) for seed in range(2)]
     both = [model.feature_importances_ for model in models]
     np.testing.assert_allclose(average(models).feature_importances_, np.mean(both, axis=0))
-    models[0]._importances = None
+    models[0]._importances = models[0]._sample = None
     assert not hasattr(average(models[::order]), "feature_importances_")
 
 

@@ -129,9 +129,9 @@ def test_scores_of_compressed_models(kind):
 @boosters
 def test_shapley_values_are_of_each_score(kind):
     model = kind.fitted()
-    values = model.shap_values(X[:5], X[:20]).reshape(5, kind.n_scores, 3)
+    values = model.shap_values(X[:5], X[:20]).reshape(5, 3, kind.n_scores)
     scores = model.ensemble_.raw(X[:20])
-    np.testing.assert_allclose(values.sum(axis=2), scores[:5] - scores.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(values.sum(axis=1), scores[:5] - scores.mean(axis=0), atol=1e-6)
 
 
 @boosters

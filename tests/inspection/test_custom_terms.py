@@ -99,7 +99,7 @@ def case(request):
 def test_shapley_values_are_those_of_the_definition(case):
     model, rows = case
     encoded, background = (model.encoder_.transform(part) for part in (rows[:4], rows[20:26]))
-    found = np.asarray(model.shap_values(rows[:4], rows[20:26])).reshape(4, -1, 3)
+    found = model.shap_values(rows[:4], rows[20:26]).reshape(4, 3, -1).transpose(0, 2, 1)
     np.testing.assert_allclose(
         found.sum(axis=2) + model.ensemble_.raw(background).mean(axis=0), model.raw_scores(rows[:4])
     )

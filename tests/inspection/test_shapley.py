@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import Cosines, Ensemble, RFFBoostRegressor
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.inspection.shapley import shapley_values
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
@@ -99,12 +99,28 @@ def test_an_unfitted_estimator_says_so():
             call(RFFBoostRegressor())
 
 
-@pytest.mark.parametrize("background", [None, np.zeros((0, 3)), np.full((2, 3), np.inf), np.zeros((2, 2))])
+@pytest.mark.parametrize("known", [False, True])
+def test_the_default_background_is_rows_of_the_fit(known, tmp_path):
+    X, y = make_friedman1(150, n_features=5, random_state=0)
+    model = RFFBoostClassifier(learner="mixture", n_estimators=5, random_state=0).fit(X, np.digitize(y, [11, 16]))
+    if known:
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+    values = model.shap_values(X[:4])
+    assert values.shape == (4, 5, 3)
+    np.testing.assert_allclose(values, model.shap_values(X[:4], X[::2]), rtol=0, atol=1e-12)
+    total = model.decision_function(X[:4]) - model.decision_function(X[::2]).mean(axis=0)
+    np.testing.assert_allclose(values.sum(axis=1), total, rtol=0, atol=1e-9)
+    model.save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"background must be given, .* no rows of its fit"):
+        load_model(tmp_path / "model").shap_values(X[:4])
+
+
+@pytest.mark.parametrize("background", [np.zeros((0, 3)), np.full((2, 3), np.inf), np.zeros((2, 2))])
 def test_a_background_is_named(background):
     X = np.random.default_rng(0).normal(size=(30, 3))
     model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="RFFBoostRegressor: background: "):
         model.shap_values(X[:2], background)
-    if background is not None and np.isfinite(background).all():
+    if np.isfinite(background).all():
         with pytest.raises(ValueError, match=r"background must have shape \(m, 3\)"):
             shapley_values(model.ensemble_, X, background)
