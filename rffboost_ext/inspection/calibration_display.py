@@ -17,7 +17,7 @@ LEVELS = np.linspace(0.0, 1.0, 101)
 BAND = 1.96
 
 
-class CalibrationDisplay:
+class DistributionCalibrationDisplay:
     r"""Calibration of predicted distributions on rows that were not in the fit.
 
     If the distributions F are right, the probability integral transforms F(y) are uniformly distributed. The
@@ -64,7 +64,7 @@ class CalibrationDisplay:
         self.n_bins = n_bins
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> CalibrationDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> DistributionCalibrationDisplay:
         """Plot the calibration of ``estimator.predict_dist(X)``.
 
         Parameters
@@ -76,15 +76,19 @@ class CalibrationDisplay:
         y : array-like of shape (n,)
             Their targets.
         **options
-            As for :meth:`from_predictions`.
+            As for :meth:`from_predictions`; `label` is the name of the class by default.
 
         Returns
         -------
-        CalibrationDisplay
+        DistributionCalibrationDisplay
         """
         check_booster(cls.__name__, estimator)
         if not hasattr(estimator, "predict_dist"):
-            raise TypeError(f"{cls.__name__}: estimator must be an RFFBoostDistribution, got {estimator!r}")
+            raise TypeError(
+                f"{cls.__name__}: estimator must be an RFFBoostDistribution, got {estimator!r}; the "
+                f"CalibrationDisplay of scikit-learn is for classifiers"
+            )
+        options = {"label": type(estimator).__name__} | options
         return cls.from_predictions(y, estimator.predict_dist(X), **options)
 
     @classmethod
@@ -98,7 +102,7 @@ class CalibrationDisplay:
         n_bins: int = 10,
         ax: Any = None,
         **kwargs: Any,
-    ) -> CalibrationDisplay:
+    ) -> DistributionCalibrationDisplay:
         """Plot the calibration of predicted distributions.
 
         Parameters
@@ -120,14 +124,14 @@ class CalibrationDisplay:
 
         Returns
         -------
-        CalibrationDisplay
+        DistributionCalibrationDisplay
         """
         y, weight = checked_rows(cls.__name__, y_true, y_dist, sample_weight)
         levels = np.union1d(LEVELS, np.linspace(0.0, 1.0, n_bins + 1))
         shares = np.average(transforms_below(y_dist, y, levels), axis=1, weights=weight)
         return cls(levels, shares, len(y), kind, n_bins).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> CalibrationDisplay:
+    def plot(self, ax: Any = None, **kwargs: Any) -> DistributionCalibrationDisplay:
         """Plot on `ax` or a new figure; `kwargs` are passed to ``Axes.plot`` or ``Axes.bar``."""
         self.ax_ = get_axes(ax, 4.2, 3.8)
         self.figure_ = self.ax_.figure
@@ -135,15 +139,23 @@ class CalibrationDisplay:
             self._plot_histogram(kwargs)
         else:
             self._plot_curve(kwargs)
+        # Several models on the same axes share the lines of calibrated predictions.
+        handles, labels = self.ax_.get_legend_handles_labels()
+        shown = dict(zip(labels, handles, strict=True))
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2} if self.kind == "pit" else {}
+        self.ax_.legend(shown.values(), shown.keys(), frameon=False, fontsize=9, **above)
         style_axes(self.ax_, "y" if self.kind == "pit" else "both")
         return self
 
     def _plot_curve(self, options: dict[str, Any]) -> None:
         level = self.levels
         margin = BAND * np.sqrt(level * (1.0 - level) / self.n_samples)
-        self.ax_.fill_between(level, level - margin, level + margin, color="0.85", linewidth=0)
-        self.ax_.plot(level, level, color="0.4", linewidth=0.8)
-        self.ax_.plot(level, self.shares, **{"color": MAIN, "linewidth": 1.8, **options})
+        self.ax_.fill_between(
+            level, level - margin, level + margin, color="0.85", linewidth=0, label="95 % if calibrated"
+        )
+        self.ax_.plot(level, level, color="0.4", linewidth=0.8, label="calibrated")
+        looks = {"color": MAIN, "linewidth": 1.8, "label": "predictions"}
+        self.ax_.plot(level, self.shares, **looks | options)
         self.ax_.set(xlabel="level of the predicted quantile", ylabel="share of targets below", aspect="equal")
         self.ax_.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
 
@@ -151,12 +163,11 @@ class CalibrationDisplay:
         edges = np.linspace(0.0, 1.0, self.n_bins + 1)
         height = self.n_bins * np.diff(np.interp(edges, self.levels, self.shares))
         margin = BAND * np.sqrt((self.n_bins - 1.0) / self.n_samples)
-        self.ax_.bar(
-            edges[:-1], height, **{"width": 0.94 / self.n_bins, "align": "edge", "color": MAIN, **options}
-        )
-        self.ax_.axhline(1.0, color="0.2", linewidth=0.8)
-        for bound in (1.0 - margin, 1.0 + margin):
-            self.ax_.axhline(bound, color=ACCENT, linewidth=0.8, linestyle="--")
+        looks = {"width": 0.94 / self.n_bins, "align": "edge", "color": MAIN, "label": "predictions"}
+        self.ax_.bar(edges[:-1], height, **looks | options)
+        self.ax_.axhline(1.0, color="0.2", linewidth=0.8, label="calibrated")
+        bounds, dashes = (1.0 - margin, 1.0 + margin), {"colors": ACCENT, "linewidths": 0.8, "linestyles": "--"}
+        self.ax_.hlines(bounds, 0.0, 1.0, **dashes, label="95 % if calibrated")
         self.ax_.set(xlabel="probability integral transform", ylabel="density", xlim=(0.0, 1.0))
 
 

@@ -14,6 +14,8 @@ from ..utils.param_validation import Integer, require
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Maximum number of characters of a label.
 LONGEST = 23
+# The margin of a figure, in inches.
+MARGIN = 0.12
 # Colours of several lines, of the same palette.
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
@@ -24,7 +26,9 @@ def get_axes(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
         return ax
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    figure, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
+    return axes
 
 
 def style_axes(axes: Any, grid: str = "both") -> None:
