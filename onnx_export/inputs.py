@@ -13,10 +13,10 @@ from rffboost_ext.exporting import (
     as_numbers,
     check_base_margin,
     column_names,
-    column_numbers,
     column_values,
     is_missing,
     is_table,
+    number_columns,
     read_table,
     require_base_margin,
     with_underscores,
@@ -161,7 +161,7 @@ def separate_columns(
     for column, (name, kind) in enumerate(inputs.items()):
         if kind != TensorProto.STRING:
             values = converted(
-                column_numbers(X, places[column], in_fit=False), kind, f"column {names[column]!r} of X"
+                number_columns(X, [places[column]], in_fit=False)[0], kind, f"column {names[column]!r} of X"
             )
             has_gap.append(bool(np.isnan(values).any()))
         else:

@@ -21,10 +21,10 @@ from .preprocessing.tables import (
     as_numbers,
     categorical_columns,
     column_names,
-    column_numbers,
     column_values,
     is_table,
     native_table,
+    number_columns,
     read_table,
     with_underscores,
 )

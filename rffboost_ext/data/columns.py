@@ -20,8 +20,7 @@ REAL_KINDS = "biuf"
 PLAIN_TYPES = {float, int, bool}
 # Names of the types of None and of pandas' NA.
 MISSING_TYPES = "NoneType", "NAType"
-TIMES = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
-ADVICE_FOR_TIMES = "derive numbers from it, such as the days since a date, the month, or the hour"
+TIMES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
 
 def is_missing(value: Any) -> bool:
@@ -120,7 +119,7 @@ def real_numbers(values: Array, what: str, *, text: bool = False, missing: bool 
     if values.dtype.kind in REAL_KINDS and (missing or not np.isnan(values).any()):
         return values
     if values.dtype.kind in "mM":
-        raise ValueError(f"{what}, got {values.dtype}: {ADVICE_FOR_TIMES}")
+        raise ValueError(f"{what}, got {values.dtype}")
     if values.dtype == object and PLAIN_TYPES.issuperset(map(type, values)):
         with suppress(OverflowError):
             found = values.astype(np.float64)
@@ -142,10 +141,8 @@ def real_number(value: Any, text: bool, missing: bool) -> float:
         if missing:
             return np.nan
         raise ValueError("a missing value")
-    if isinstance(value, TIMES):
-        raise ValueError(ADVICE_FOR_TIMES)
     if isinstance(value, complex | np.complexfloating):
         raise ValueError("Complex data not supported")
-    if isinstance(value, np.ndarray) or (isinstance(value, str | bytes) and not text):
+    if isinstance(value, np.ndarray | TIMES) or (isinstance(value, str | bytes) and not text):
         raise ValueError(f"{type(value).__name__} is no type of real numbers")
     return float(value)

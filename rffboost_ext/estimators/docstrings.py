@@ -84,12 +84,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
     precision : "float32" or "float64", default="float32"
         Precision of the compiled passes over the features in fit; sums over rows are in float64. Predictions are
         in the precision of X.
-    categorical_features : "from_dtype", None, or sequence of bool, int or str, default="from_dtype"
+    categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str, default="from_dtype"
         The categorical columns: "from_dtype" takes those of a data frame (pandas, polars, ...) with a categorical
-        type; a mask, indices or names select columns of any table or array. Trees split on sets of categories, as
-        XGBoost does; for cosines categories are one-hot encoded, the rarest of more than 64 merged. Unknown
-        categories count as missing, with a warning if several rows have no other. Text instead of numbers is an
-        error.
+        type, "auto" also text of at most 255 levels with two rows each on average; a mask, indices or names select
+        columns of any table or array. Trees split on sets of categories, as XGBoost does; for cosines categories
+        are one-hot encoded, the rarest of more than 64 merged. Unknown categories count as missing, with a warning
+        if several rows have no other. Text instead of numbers is an error.
     missing : "auto" or "error", default="auto"
         How missing values are treated in columns that have none in fit. With "auto" trees send them where XGBoost
         would, by the default direction of each split, and cosines impute the mean; "error" is an error that names

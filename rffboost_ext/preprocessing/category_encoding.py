@@ -20,15 +20,16 @@ from ..utils.warnings import warn_user
 from .tables import (
     categorical_columns,
     column_names,
-    column_numbers,
     column_values,
     describe_column,
+    has_few_texts,
     is_table,
     mixed_array,
+    number_columns,
     read_table,
 )
 
-ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
+ALLOWED = '"from_dtype", "auto", None, or a sequence of truth values, indices or names of columns'
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +49,20 @@ class CategoryEncoding(PickledByFields):
         """The indices of the categorical columns."""
         return [j for j, known in enumerate(self.categories) if known is not None]
 
-    def transform(self, X: Any) -> tuple[Array, Array]:
+    def transform(self, X: Any, in_fit: bool = False) -> tuple[Array, Array]:
         """Numbers and codes 0 .. K-1 of X, (n, d), float64, and whether each column has missing values, (d,).
 
-        Missing values and unknown categories are NaN.
+        Missing values and unknown categories are NaN. Errors advise about parameters `in_fit` only.
         """
         X = read_table(X)
         X = X if is_table(X) else mixed_array(X)
         out, missing = np.empty((len(X), len(self.categories))), np.zeros(len(self.categories), dtype=bool)
-        for j, known in enumerate(self.categories):
-            if known is None:
-                out[:, j] = column_numbers(X, j)
-                missing[j] = np.isnan(out[:, j].min(initial=np.inf))
-            else:
-                out[:, j], missing[j] = self._encode_column(X, j)
+        numeric = [j for j, known in enumerate(self.categories) if known is None]
+        for j, column in zip(numeric, number_columns(X, numeric, in_fit), strict=True):
+            out[:, j] = column
+            missing[j] = np.isnan(out[:, j].min(initial=np.inf))
+        for j in self.coded:
+            out[:, j], missing[j] = self._encode_column(X, j)
         return out, missing
 
     def includes(self, other: CategoryEncoding) -> bool:
@@ -103,7 +104,7 @@ def fit_category_encoding(owner: str, categorical_features: Any, X: Any) -> Cate
     ----------
     owner : str
         Name of the caller, for messages.
-    categorical_features : "from_dtype", None, or sequence of bool, int or str
+    categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str
         The categorical columns.
     X : table or array of shape (n, d)
 
@@ -130,9 +131,10 @@ def resolve_categorical_features(owner: str, given: Any, X: Any) -> list[int]:
             f"{owner}: X must have rows and columns, got a {type(X).__name__}; collect it if it is lazy"
         )
     if isinstance(given, str):
-        if given != "from_dtype":
+        if given not in ("from_dtype", "auto"):
             raise ValueError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
-        return categorical_columns(X)
+        typed, every = categorical_columns(X), range(np.shape(X)[1])
+        return typed if given == "from_dtype" else [j for j in every if j in typed or has_few_texts(X, j)]
     array, n_features = np.asarray(given), np.shape(X)[1]
     if array.ndim != 1 or (array.dtype.kind not in "biuUO" and array.size):
         raise TypeError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
 from ..terms import ImputeAndEncode
@@ -31,7 +30,7 @@ class FeatureEncoder(BaseEstimator):
     ----------
     owner : str
         Name of the estimator, for messages.
-    categorical_features : "from_dtype", None, or sequence of bool, int or str, default="from_dtype"
+    categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str, default="from_dtype"
         Which columns hold categories.
     missing : {"auto", "error"}, default="auto"
         Whether a missing value is allowed in columns that have none in fit.
@@ -159,11 +158,12 @@ class FeatureEncoder(BaseEstimator):
             self._validate(native_table(X), reset=reset, skip_check_array=True)
             check = partial(check_array, estimator=self.owner)
         if self.categories is not None:
-            X, missing = self.categories.transform(X)
-            return check(X, ensure_all_finite="allow-nan", dtype=FLOAT_TYPES), missing
-        # Infinities are found by missing_columns, in a pass that is needed anyway.
+            X, missing = self.categories.transform(X, in_fit=reset)
+            X = check(X, ensure_all_finite=False, dtype=FLOAT_TYPES)
+            self._missing_columns(X)
+            return X, missing
         X = check(as_numbers(X, in_fit=reset), ensure_all_finite=False, dtype=FLOAT_TYPES)
-        return X, missing_columns(X)
+        return X, self._missing_columns(X)
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         """scikit-learn's check of names, number and values of columns, whose messages name the owner."""
@@ -194,20 +194,22 @@ class FeatureEncoder(BaseEstimator):
             return
         new = missing if self.missing_columns is None else missing & ~self.missing_columns
         if new.any():
-            advice = 'missing="auto" allows them' if self.missing != "auto" else "a part of the model has no rule"
+            reason = 'missing="error"' if self.missing != "auto" else "a part of the model without a rule for them"
             raise ValueError(
                 f"{self.owner}: X contains NaN in {self.column_name(int(new.argmax()))}, which had no missing "
-                f"values in fit; {advice}"
+                f"values in fit, with {reason}"
             )
 
-
-def missing_columns(X: Array) -> Array:
-    """Which columns of X (n, d) have missing values, (d,); a ValueError if one has infinities."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):
-            return np.zeros(X.shape[1], dtype=bool)
-    assert_all_finite(X, allow_nan=True, input_name="X")
-    return np.asarray(np.isnan(X).any(axis=0))
+    def _missing_columns(self, X: Array) -> Array:
+        """Which columns of X (n, d) have missing values, (d,); a ValueError names those with infinities."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()):
+                return np.zeros(X.shape[1], dtype=bool)
+        infinite = np.flatnonzero(np.isinf(X).any(axis=0))
+        if len(infinite):
+            names = ", ".join(map(self.column_name, infinite.tolist()))
+            raise ValueError(f"{self.owner}: X must be finite numbers or NaN, got infinity in {names}")
+        return np.asarray(np.isnan(X).any(axis=0))
 
 
 def lacks_scores(ensemble: Ensemble, row: Array, missing: Array) -> bool:

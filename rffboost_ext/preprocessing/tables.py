@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from ..data.columns import (
     EXACT_INTEGERS,
     REAL_KINDS,
+    TIMES,
     column_array,
     exact_array,
     is_missing,
@@ -27,6 +28,8 @@ from ..data.dataset import check_sample_weight
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
+# Maximum number of levels of text that is categorical by itself.
+MAX_TEXTS = 255
 
 
 def read_table(X: Any, argument: str = "X") -> Any:
@@ -112,6 +115,20 @@ def categorical_columns(X: Any) -> list[int]:
     return [j for j, kind in enumerate(kinds) if kind in (nw.Categorical, nw.Enum)]
 
 
+def has_few_texts(X: Any, column: int) -> bool:
+    """Whether a column holds text that is no numbers, of at most `MAX_TEXTS` levels with two rows on average."""
+    array = column_values(X, column)
+    values = [value for value in array.tolist() if not is_missing(value)] if array.dtype.kind in "OU" else []
+    levels = {value for value in values if isinstance(value, str)}
+    if len(levels) > min(MAX_TEXTS, len(values) / 2) or not all(isinstance(value, str) for value in values):
+        return False
+    try:
+        real_numbers(np.array([*levels], dtype=object), "text", text=True)
+    except ValueError:
+        return True
+    return False
+
+
 def get_column(X: Any, column: int) -> Any:
     """One column of a table, in the type of its package, or of an array."""
     if not is_table(X):
@@ -127,28 +144,41 @@ def column_values(X: Any, column: int) -> Array:
     return values.astype(f"{values.dtype.kind}8[us]").astype(object) if values.dtype.kind in "mM" else values
 
 
-def column_numbers(X: Any, column: int, in_fit: bool = True) -> Array:
-    """One column of a table or an array, (n,), of a type of real numbers; missing values are NaN.
+def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
+    """Columns of a table or an array, (n,) each, of a type of real numbers; missing values are NaN.
 
     Raises
     ------
     ValueError, TypeError
-        If a value is no real number; the message names the column, and says what it may hold.
+        If a value is no real number; the message names all such columns, and in a fit says what they may hold.
     """
-    array = column_array(get_column(X, column))
-    if array.dtype.kind in REAL_KINDS:
-        return array
-    or_else = "" if array.dtype.kind in "mM" else ", as in fit" if not in_fit else or_be_categorical(X, column)
-    what = f"column {describe_column(X, column)} of X must hold numbers{or_else}"
-    return real_numbers(array, what, text=True, missing=True)
+    found: list[Array] = []
+    errors: dict[int, ValueError | TypeError] = {}
+    for column in columns:
+        array = column_array(get_column(X, column))
+        must = f"column {describe_column(X, column)} of X must hold numbers"
+        try:
+            if array.dtype.kind not in REAL_KINDS:
+                must += allowed_in_fit(X, column, array) if in_fit else ", as in fit"
+                array = real_numbers(array, must, text=True, missing=True)
+            found.append(array)
+        except (ValueError, TypeError) as error:
+            errors[column] = error
+    if errors:
+        (_, first), *others = errors.items()
+        names = ", ".join(describe_column(X, column) for column, _ in others)
+        raise type(first)(f"{first}; so must {names}" if others else str(first)) from first
+    return found
 
 
-def or_be_categorical(X: Any, column: int) -> str:
-    """How a column of no numbers would be accepted in fit."""
+def allowed_in_fit(X: Any, column: int, array: Array) -> str:
+    """What a column (n,) of no numbers could be instead."""
+    if array.dtype.kind in "mM" or any(isinstance(value, TIMES) for value in array.tolist()):
+        return ", such as the days since a date, the month or the hour"
     # A column of a categorical type was excluded by categorical_features.
     typed = not is_table(X) or column in categorical_columns(X)
     advice = "" if typed else "give it the data type category, or "
-    return f", or be categorical: {advice}name it in categorical_features"
+    return f', or be categorical: {advice}name it in categorical_features, or set categorical_features="auto"'
 
 
 def mixed_array(X: Any) -> Array:
@@ -184,7 +214,7 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
         if array.ndim != 2 or not array.size or array.dtype.kind in REAL_KINDS:
             return array if isinstance(X, list | tuple) else X
         X = array if array.dtype.kind == "c" else mixed_array(X)
-    columns = [column_numbers(X, column, in_fit) for column in range(X.shape[1])]
+    columns = number_columns(X, range(X.shape[1]), in_fit)
     single = np.result_type(*columns) == np.float32
     return np.column_stack(columns).astype(np.float32 if single else np.float64, copy=False)
 

@@ -71,7 +71,7 @@ def test_a_column_of_polars_that_holds_times_is_refused(kind: str) -> None:
     table = polars.DataFrame({"a": X[:, 0], "b": X[:, 1]})
     times = polars.Series("a", np.arange(len(X))).cast(getattr(polars, kind))
     for one in pair(table):
-        with pytest.raises(ValueError, match=f"column 'a' of X must hold numbers, got {kind}"):
+        with pytest.raises(ValueError, match="column 'a' of X must hold numbers, as in fit, got"):
             one.predict(table.with_columns(a=times))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -62,3 +62,45 @@ def test_lists_with_text_are_verified():
     rows = [[number, "a" if other > 0 else "b"] for number, other in X.tolist()]
     model = classifier(categorical_features=[1]).fit(rows, Y)
     verify_onnx(model, to_onnx(model), rows, raise_on_mismatch=True)
+
+
+WORDS = np.array(["a", "b", "c"])[np.arange(40) % 3]
+MANY = pd.DataFrame(
+    {
+        "word": WORDS,
+        "number": np.linspace(0.0, 1.0, 40),
+        "name": [f"name {row}" for row in range(40)],
+        "digits": [str(row % 5) for row in range(40)],
+        "flag": pd.array(np.arange(40) % 2 == 0, dtype="boolean"),
+    }
+)
+
+
+@pytest.mark.parametrize("as_given", [lambda X: X, lambda X: X.astype(object), lambda X: X.to_numpy(dtype=object)])
+def test_text_of_few_levels_is_categorical_by_itself(as_given):
+    model = RFFBoostRegressor(categorical_features="auto", learner="tree", n_estimators=5)
+    X, y = MANY.drop(columns="name"), (WORDS == "a") + 0.1 * np.arange(40) % 3
+    model.fit(as_given(X), y)
+    named = RFFBoostRegressor(categorical_features=[0], learner="tree", n_estimators=5).fit(as_given(X), y)
+    assert model.encoder_.categories.coded == named.encoder_.categories.coded == [0]
+    np.testing.assert_array_equal(model.predict(as_given(X)), named.predict(as_given(X)))
+    with pytest.raises(ValueError, match=r"column ('name'|2) of X must hold numbers"):
+        model.fit(as_given(MANY), y)
+
+
+def test_all_refused_columns_are_in_one_error():
+    y = np.arange(40.0)
+    with pytest.raises(
+        ValueError, match=r"column 'word' of X must hold numbers, .*auto.*, got 'a'.*; so must 'name'$"
+    ):
+        RFFBoostRegressor().fit(MANY, y)
+    numbers = MANY[["number", "digits", "flag"]]
+    for options in ({}, {"categorical_features": ["flag"]}):
+        model = RFFBoostRegressor(learner="tree", n_estimators=2, **options).fit(numbers, y)
+        with pytest.raises(
+            ValueError, match=r"column 'number' of X must hold numbers, as in fit, .*; so must 'digits'$"
+        ):
+            model.predict(numbers.assign(number="x", digits="y"))
+        for call in (lambda X, model=model: model.fit(X, y), model.predict):
+            with pytest.raises(ValueError, match=r"got infinity in column 'number', column 'digits'$"):
+                call(numbers.assign(number=np.inf, digits=-np.inf))

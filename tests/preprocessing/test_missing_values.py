@@ -76,9 +76,7 @@ def test_a_new_gap_is_predicted_or_an_error(loss, learner):
     model = make_estimator(loss, learner, missing="error").fit(X, y)
     hole = X.copy()
     hole[3, 1] = np.nan
-    with pytest.raises(
-        ValueError, match=r"NaN in column 1, which had no missing values in fit; .*missing=\"auto\""
-    ):
+    with pytest.raises(ValueError, match=r"NaN in column 1, which had no missing values in fit"):
         model.predict(hole)
     with pytest.raises(ValueError, match="column 1"):
         # What counts is what the fit was told.
