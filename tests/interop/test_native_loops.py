@@ -40,7 +40,7 @@ def test_a_training_starts_from_the_baseline_and_shows_the_loss(host, case):
     assert curve[-1] < curve[0]
 
 
-@pytest.mark.parametrize(("host", "start"), zip(HOSTS, ["0.5", "0"], strict=True), ids=str)
+@pytest.mark.parametrize(("host", "start"), list(zip(HOSTS, ["0.5", "0"], strict=True)), ids=str)
 def test_a_training_without_intercept_warns(host, start):
     matrix = host.matrix(X, SIGNAL + 100.0)
     with pytest.warns(UserWarning, match=f"starts from {start}"):
