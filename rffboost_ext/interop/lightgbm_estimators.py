@@ -111,6 +111,9 @@ class LGBMEstimator(HostEstimator):
         sets, labels = pairs_of_sets(options), host_labels(rows.y)
         # LightGBM recognises the training data among evaluation sets by identity.
         targets = [rows.y if data is X and own is y else self._read_target(own) for data, own in sets]
+        weights = options.get("eval_sample_weight") or [None] * len(targets)
+        for target, weight in zip(targets, weights, strict=False):
+            self._require_informative(several, target, weight)
         options = with_targets(options, [labels if one is rows.y else host_labels(one) for one in targets])
         attached = [rows.y, *(one for one in targets if one is not rows.y)]
         first = [AttachTargets(attached)] if any(map(self._needs_attached, attached)) else []

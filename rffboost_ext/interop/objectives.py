@@ -22,6 +22,7 @@ from .score_conversion import (
     float_weights,
     prepare_for_scores,
     prepare_for_training,
+    require_informative,
     score_of_rows,
     weighted_in_units,
 )
@@ -172,6 +173,7 @@ class MatrixObjective:
         if known is None or not all(map(np.array_equal, known, data)):
             require_whole_groups(self.loss, rows.y, matrix)
             prepared = prepare_for_scores(loss, rows, raw)
+            require_informative(LOSSES.name_of(self.loss), MeanLoss(prepared), rows, raw.mean(axis=0))
             self._known[matrix] = data, prepared
         return prepared, rows
 

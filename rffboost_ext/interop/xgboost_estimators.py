@@ -157,6 +157,8 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         target, margin = self._read_target(kwargs["label"]), kwargs.get("base_margin")
         if margin is not None:
             check_base_margin(margin, len(target), len(self.baseline_))
+        if kwargs.get("ref") is not None:
+            self._require_informative(self.eval_metric, target, kwargs.get("weight"))
         if not self._needs_attached(target):
             return super()._create_dmatrix(*args, **kwargs)
         matrix = super()._create_dmatrix(*args, **kwargs | {"label": None})
