@@ -18,7 +18,7 @@ from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
 from ..learners import RFF1, RFFIRLS, RFFK, Mixture, RFFNewton, SymmetricTree, Tree
 from ..learners.kernel_machines.base import KernelMachine
 from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT, numbers_of_levels
+from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
@@ -70,7 +70,7 @@ def allows_log_mixture(learner: Mixture) -> bool:
 
 def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
     """Whether no category has more than four levels, which symmetric trees order by targets of other rows."""
-    return max(numbers_of_levels(expansion).values(), default=0) <= MAX_SINGLED_OUT
+    return expansion is None or max(expansion.n_levels.values(), default=0) <= MAX_SINGLED_OUT
 
 
 @dataclass(frozen=True)

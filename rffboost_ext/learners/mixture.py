@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..utils.typing import Array
 from .registry import LEARNERS
 from .subsampling import relative_gain, sample_rows
 from .trees.learner import Tree
+from .trees.merged_levels import MOST_LEVELS
 from .trees.symmetric.learner import SymmetricTree
 
 # From this number of features on, fits on fewer than 3,000 rows take shorter steps and coarser trees.
@@ -21,6 +23,8 @@ MANY_FEATURES = 100
 VERY_MANY_FEATURES = 1_000
 # Leaves of the larger trees with many rows; the most useful number is drawn twice as often.
 LEAVES = 32, 64, 64
+# With a category of more than MOST_LEVELS levels, sets of levels in larger trees overfit.
+LEAVES_OF_MANY_LEVELS = (16,)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 GROUPED = (SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5),)
@@ -48,11 +52,11 @@ class Mixture(Learner):
     trees : str or Learner, default="auto"
         The learner for discontinuous structure. "auto" draws a :class:`Tree` in each round. With fewer than 3,000
         rows it has depth 4 and samples 0.6 of the features or all (always 0.6 in classification of fewer than
-        1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8. Up to
-        four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins
-        (32 from 1,000 features on), and leaves of regression trees have at least ten rows. If the loss couples the
-        rows of groups, as in rankings, it is a :class:`SymmetricTree` with linear leaves, 64 bins and half of the
-        features.
+        1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8; with a
+        category of more than 2,000 levels it has depth 4 or 16 leaves. Up to four features are never sampled.
+        With fewer than 3,000 rows and at least 100 features there are 64 bins (32 from 1,000 features on), and
+        leaves of regression trees have at least ten rows. If the loss couples the rows of groups, as in rankings,
+        it is a :class:`SymmetricTree` with linear leaves, 64 bins and half of the features.
     subsample : float, default=0.9
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
@@ -147,18 +151,21 @@ def default_trees(round: Round) -> tuple[Learner, ...]:
     if round.loss.rows == "groups":
         return GROUPED
     n, d = round.design.original.shape
-    hessian = np.average(round.hessian.mean(axis=1), weights=round.weight)
-    return tree_variants(n, d, round.loss.task, float(hessian))
+    hessian = float(np.average(round.hessian.mean(axis=1), weights=round.weight))
+    most = max(round.design.feature_map.n_levels.values(), default=0)
+    return tree_variants(n, d, round.loss.task, hessian, LEAVES if most <= MOST_LEVELS else LEAVES_OF_MANY_LEVELS)
 
 
-def tree_variants(n_samples: int, n_features: int, task: str, hessian: float = 1.0) -> tuple[Tree, ...]:
+def tree_variants(
+    n_samples: int, n_features: int, task: str, hessian: float = 1.0, large: Sequence[int] = LEAVES
+) -> tuple[Tree, ...]:
     """The trees that "auto" draws from, for this number of rows and features.
 
     With few rows all have the same depth, and column sampling makes them differ. Half of the trees see all
     features, because sampling would hide interactions, except in classification of fewer than 1,000 rows. With
-    many rows, shallow trees and trees of many leaves complement each other. With many features and few rows, bins
-    are coarser, and a leaf in regression has at least ten rows of the mean `hessian`, because some feature
-    separates a few rows by chance.
+    many rows, shallow trees and trees of `large` numbers of leaves complement each other. With many features and
+    few rows, bins are coarser, and a leaf in regression has at least ten rows of the mean `hessian`, because some
+    feature separates a few rows by chance.
     """
     few = n_samples < 3_000
     shares = [0.6, 1.0] if few else [0.8]
@@ -173,5 +180,5 @@ def tree_variants(n_samples: int, n_features: int, task: str, hessian: float = 1
     shallow = tuple(Tree(4, colsample_bytree=share, min_child_weight=min_weight, **bins) for share in shares)
     if few:
         return shallow
-    large = bins | {"max_depth": 0, "grow_policy": "lossguide", "colsample_bytree": shares[0]}
-    return shallow + tuple(Tree(max_leaves=leaves, **large) for leaves in LEAVES)
+    bins |= {"max_depth": 0, "grow_policy": "lossguide", "colsample_bytree": shares[0]}
+    return shallow + tuple(Tree(max_leaves=leaves, **bins) for leaves in large)

@@ -83,6 +83,13 @@ class ImputeAndEncode(PickledByFields):
         columns = self.numeric, self.indicators, np.repeat(self.categorical, widths)
         return np.concatenate(columns).astype(np.int64)
 
+    @cached_property
+    def n_levels(self) -> dict[int, int]:
+        """The number of levels of each categorical column; some may have no rows."""
+        # The last row of a table is that of a missing level.
+        tables = zip(self.categorical.tolist(), self.one_hot, strict=True)
+        return {column: len(table) - 1 for column, table in tables}
+
     @property
     def n_expanded(self) -> int:
         """Columns of the result, e."""

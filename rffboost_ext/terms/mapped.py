@@ -70,6 +70,11 @@ class FeatureMap(PickledByFields):
         """The same map without a range."""
         return replace(self, clipping=None)
 
+    @property
+    def n_levels(self) -> dict[int, int]:
+        """The number of levels of each column of category codes."""
+        return {} if self.expansion is None else self.expansion.n_levels
+
     def source(self, n_columns: int) -> Array:
         """The column, of d, that each feature is computed from, (e,)."""
         return np.arange(n_columns) if self.expansion is None else self.expansion.source

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ....kernels import compiled
-from ....terms import ImputeAndEncode
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
@@ -176,7 +175,7 @@ class BinnedFeatures:
     def of(cls, design: Design, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        n_levels = numbers_of_levels(design.feature_map.expansion)
+        n_levels = design.feature_map.n_levels
         codes = np.zeros(X.T.shape, dtype=np.uint8)
         columns: list[Any] = [None] * X.shape[1]
 
@@ -203,15 +202,6 @@ class BinnedFeatures:
     def many_levels(self) -> list[ManyLevels]:
         """The categories that are ordered anew for each tree."""
         return [column for column in self.columns if isinstance(column, ManyLevels)]
-
-
-def numbers_of_levels(expansion: ImputeAndEncode | None) -> dict[int, int]:
-    """The number of levels of each category; some may have no rows here."""
-    if expansion is None:
-        return {}
-    tables = zip(expansion.categorical.tolist(), expansion.one_hot, strict=True)
-    # The last row of a table is that of a missing level.
-    return {column: len(table) - 1 for column, table in tables}
 
 
 def category(values: Array, n_levels: int, codes: Array) -> Column:
