@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..losses.wrapper import mean_loss
 from ..preprocessing.category_encoding import (
     CategoryEncoding,
     category_kinds,
@@ -41,13 +42,15 @@ def average(models: Iterable[E]) -> E:
     -------
     estimator
         A new model with the parameters of the first; it predicts, is saved and is exported like any other.
+        What losses estimated from targets, such as the scale of accelerated failure times, is averaged.
 
     Raises
     ------
     TypeError
         If one of `models` is another estimator, or of another kind than the first.
     ValueError
-        If `models` is empty, or classes, losses, features or kinds of categories differ.
+        If `models` is empty, or classes, losses, features or kinds of categories differ, or parameters that a
+        user's own loss fitted.
 
     Examples
     --------
@@ -73,6 +76,7 @@ def average(models: Iterable[E]) -> E:
     models = recode_to_joint_categories(models)
     encoder = joint_encoder([model.encoder_ for model in models])
     result = models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
+    result.loss_ = mean_loss([model.loss_ for model in models])
     result.average_fitted(models)
     return result
 

@@ -110,7 +110,12 @@ class RFFBoostSurvival(BaseRFFBoost):
             np.unique(np.concatenate([getattr(model, name) for model in models]))
             for name in ("event_times_", "unique_times_")
         )
-        self._baseline_hazard = np.mean([model._baseline_at(self.unique_times_) for model in models], axis=0)
+        baselines = [model._baseline_at(self.unique_times_) for model in models]
+        # Sums of sorted numbers do not depend on the order of the models.
+        self._baseline_hazard = np.sort(baselines, axis=0).mean(axis=0)
+        if self.loss_.is_smooth:
+            zero, times = np.zeros((1, 1)), self.unique_times_
+            self._baseline_hazard = self.loss_.cumulative_hazard(zero, times, self._baseline_hazard)[0]
 
     def _baseline_at(self, time: Array) -> Array:
         """The baseline hazard at any times (m,): 0 before the first, and the last one after the last."""

@@ -9,7 +9,15 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average, load_model
+from rffboost_ext import (
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+    average,
+    load_model,
+)
+from rffboost_ext.losses import SquaredError
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -118,3 +126,48 @@ def test_what_does_not_go_together_is_named():
     one, two = (clone(BOOSTER).set_params(learner="tree").fit(X, y) for y in (Y, np.column_stack([Y, Y])))
     with pytest.raises(ValueError, match="the numbers of outputs of models must agree, got 1 and 2"):
         average([one, two])
+
+
+class Stretched(SquaredError):
+    """A user's loss with a fitted parameter."""
+
+    def __init__(self, stretch=None):
+        self.stretch = stretch
+
+    output_weights = None
+    constraints = {}
+
+    def prepared(self, y, weight, n_classes=None):
+        return self if self.stretch else Stretched(float(np.ptp(y)))
+
+
+def test_what_losses_estimate_is_averaged_in_any_order():
+    rng = np.random.default_rng(0)
+    estimated = {"huber": ["delta"], "quantile": ["unit"], "poisson": ["unit"], "normal": ["unit", "resolution"]}
+    for name, parameters in estimated.items():
+        model = RFFBoostRegressor(name, "tree", n_estimators=3, early_stopping=False)
+        models = [clone(model).fit(X, rng.poisson(size, 90)) for size in (1.0, 5.0, 30.0)]
+        averages = [average(models[::order]).loss_ for order in (1, -1)]
+        for parameter in parameters:
+            values = [getattr(one.loss_, parameter) for one in models]
+            np.testing.assert_allclose(getattr(averages[0], parameter), np.mean(values, axis=0), rtol=1e-12)
+        assert repr(averages[0]) == repr(averages[1])
+    own = RFFBoostRegressor(Stretched(), "tree", n_estimators=3, early_stopping=False)
+    assert average([clone(own).fit(X, Y)] * 2).loss_.stretch == np.ptp(Y)
+    with pytest.raises(ValueError, match="average: fitted parameters of losses must agree, got Stretched"):
+        average([clone(own).fit(X, Y), clone(own).fit(X, 2.0 * Y)])
+
+
+@pytest.mark.parametrize("loss", ["cox", "aft_normal", "aft_logistic", "aft_extreme"])
+def test_survival_functions_of_averages_do_not_depend_on_the_order(loss):
+    model = RFFBoostSurvival(loss, "tree", n_estimators=5, early_stopping=False, random_state=0)
+    models = [clone(model).fit(X, np.exp(noise * Y)) for noise in (0.2, 1.0, 3.0)]
+    one, other = (average(models[::order]) for order in (1, -1))
+    found = one.predict_survival_function(X, return_array=True)
+    np.testing.assert_allclose(found, other.predict_survival_function(X, return_array=True), atol=1e-12)
+    np.testing.assert_allclose(one.cum_baseline_hazard_.y, other.cum_baseline_hazard_.y, rtol=1e-12)
+    if loss != "cox":
+        assert one.loss_.sigma == pytest.approx(np.mean([model.loss_.sigma for model in models]))
+        raw = np.zeros((1, 1))
+        wanted = one.loss_.cumulative_hazard(raw, one.unique_times_, raw)[0]
+        np.testing.assert_allclose(one.cum_baseline_hazard_.y, wanted)
