@@ -66,8 +66,8 @@ def compare_command(
 ) -> None:
     """Compare default models as they come, and boosting systems under identical loops.
 
-    These have the same splits, scaling and number of rounds. Prints the mean test accuracy per data set and
-    system, ranks and times, and draws a figure. Without arguments it takes less than a minute.
+    In identical loops, systems have the same splits, scaling and number of rounds. Prints the mean test accuracy
+    per data set and system, ranks and times, and draws a figure. Without arguments it takes less than a minute.
     """
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {"--plot": plot} | ({"--csv": csv} if csv else {})
