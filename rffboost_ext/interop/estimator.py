@@ -213,9 +213,11 @@ class HostEstimator:
         """Raise a ValueError for parameters that the loss would ignore."""
         if loss.task != self.task:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
-        if params.get("monotone_constraints") is not None and {*(loss.monotone or [1])} != {1}:
+        bound = [param for param in self._host.monotone_params if params.get(param) is not None]
+        if bound and {*(loss.monotone or [1])} != {1}:
             raise ValueError(
-                f"{name}: monotone_constraints bind all scores, predictions of loss {loss!r} do not rise with all"
+                f"{name}: {bound[0]} binds all scores and must be unset, got {params[bound[0]]!r}: predictions of "
+                f"loss {loss!r} do not rise with each of them"
             )
         inner = [param for param in params if param.startswith("loss__")]
         for param in [*inner, *self._host.replaced_params]:

@@ -79,6 +79,8 @@ class Host(ABC):
     """The argument of an estimator's ``fit`` that is a model to continue."""
     replaced_params: ClassVar[Sequence[str]]
     """Parameters of estimators that only the host's own objectives read, which our loss replaces."""
+    monotone_params: ClassVar[Sequence[str]] = ("monotone_constraints",)
+    """The parameter of estimators with monotone constraints, and its aliases."""
     ranking_metrics: ClassVar[Sequence[str]]
     """Metrics of the host for two classes that depend on the order of scores only."""
 

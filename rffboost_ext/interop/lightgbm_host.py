@@ -35,6 +35,7 @@ class LightGBMHost(Host):
         *("lambdarank_truncation_level", "lambdarank_norm", "poisson_max_delta_step"),
         "lambdarank_position_bias_regularization",
     )
+    monotone_params = ("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst")
     ranking_metrics = ("auc", "average_precision")
     features_advice = (
         "the Dataset does not return its features as numbers: construct it from an array with "

@@ -178,3 +178,28 @@ def test_a_model_that_cannot_be_loaded_changes_nothing(kind, file, tmp_path):
             model.load_model(path)
         assert vars(model) == before
         assert wanted is None or model.get_booster().save_raw() == wanted
+
+
+FALLING = np.random.default_rng(0).poisson(np.exp(1.0 - 0.3 * X[:, 0]))
+MONOTONE = ["squared_error", "poisson", "quantile", "huber", "lognormal"]
+
+
+@hosts
+@pytest.mark.parametrize("loss", MONOTONE)
+def test_monotone_constraints_hold_for_predictions(host, loss):
+    y = FALLING + 1.0 * (loss == "lognormal")
+    grid = np.column_stack([np.linspace(-2.0, 2.0, 50), np.zeros((50, 3))])
+    for sign in (-1, 1):
+        model = host.estimator(loss, n_estimators=20, monotone_constraints=(sign, 0, 0, 0)).fit(X, y)
+        response = model.predict(grid)
+        steps = sign * np.diff(model.loss_.mean(response) if loss == "lognormal" else response)
+        assert steps.min() > -1e-5
+        assert sign == 1 or steps.max() > 1e-3
+
+
+@hosts
+@pytest.mark.parametrize("loss", ["normal", "zero_inflated_poisson", "negative_binomial"])
+def test_monotone_constraints_that_would_bind_a_spread_are_refused(host, loss):
+    for name in ("monotone_constraints", "monotonic_cst") if host is LIGHTGBM else ("monotone_constraints",):
+        with pytest.raises(ValueError, match=f"{name} binds all scores and must be unset.* got "):
+            host.estimator(loss).set_params(**{name: (1, 0, 0, 0)}).fit(X, FALLING)
