@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Observations
-from rffboost_ext.losses import LabelRegression
 
 from ..cases import LOSS_CASES, LOSS_NAMED, OWN_COLUMNS
 
@@ -93,11 +92,3 @@ def test_log_loss_keeps_the_digits_of_small_gradients():
     wrong = np.exp(-np.abs(raw)) / (1.0 + np.exp(-np.abs(raw)))
     np.testing.assert_allclose(gradient, np.where(y == 0.0, wrong, -wrong), rtol=1e-12)
     np.testing.assert_allclose(hessian, wrong * (1.0 - wrong), rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["exponential", "poisson", "gamma", "tweedie"])
-def test_signed_takes_regression_losses_of_either_sign_only(name):
-    with pytest.raises(
-        ValueError, match="LabelRegression: loss must be a regression loss for targets of either sign"
-    ):
-        LabelRegression(LOSS_NAMED[name].make()).validate()
