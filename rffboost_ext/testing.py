@@ -34,7 +34,8 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     ``bounded_ratio``; that values stay with their rows when rows are permuted, twice (``rows = "set"``), alone
     (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline minimises the weighted
     sum; that weight 2 is the row twice; that the link, its inverse and the response agree and have one width;
-    ``translation_invariant``; and ``prepared`` and ``clone``.
+    ``translation_invariant``; that rows of both classes have gradients, and that a constant target is predicted as
+    itself; and ``prepared`` and ``clone``.
 
     Parameters
     ----------

@@ -31,7 +31,15 @@ from .comparison import (
     require_unchanged,
 )
 from .loss_sample import ADVICE, LossSample, samples_of_fit
-from .losses import LAWS_OF_FIT, rows_stand_alone, translation
+from .losses import (
+    LAWS_OF_FIT,
+    both_classes_matter,
+    constants_are_predicted,
+    gradient_is_the_derivative,
+    rows_may_repeat,
+    rows_stand_alone,
+    translation,
+)
 from .terms import TOLERANCE_OF_FIT, TermSample, keep_laws
 
 PACKAGE = __name__.partition(".")[0]
@@ -44,6 +52,10 @@ ROWS_OF_FIT = 32
 ARRAYS = "y", "raw", "gradient", "hessian", "weight"
 """The arrays of a round."""
 POSITIVE_INTEGER = Integer(1)
+LAWS_OF_SPREAD = rows_stand_alone, rows_may_repeat, both_classes_matter
+"""Laws that a fit checks at scores that differ from row to row."""
+# Gradients in a fit may differ from differences by this share, and so many are checked if rows are coupled.
+TOLERANCE_OF_GRADIENT, FEW_DERIVATIVES = 0.1, 6
 
 
 def is_foreign(part: Spec | Term) -> bool:
@@ -91,7 +103,14 @@ def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) 
     y, weight = rows.target(loss), rows.weight
     count_scores(loss, y, n_classes)
     require_accepted_target(loss, y)
+    before = dict(vars(loss))
     prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
+    changed = [name for name, value in vars(loss).items() if name not in before or before[name] is not value]
+    require_that(
+        not changed,
+        f"loss {loss!r}: prepared must not change the loss, whose {', '.join(changed)} other fits share: return a "
+        f"clone with parameters",
+    )
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe(prepared)}")
     require(type(prepared).__name__, "scales", prepared.scales, Instance(Scales))
@@ -164,11 +183,27 @@ def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int
     if given not in passed:
         for law in LAWS_OF_FIT:
             law(near)
-        rows_stand_alone(spread)
+        for law in LAWS_OF_SPREAD:
+            law(spread)
+        gradient_is_the_derivative(spread, TOLERANCE_OF_GRADIENT, FEW_DERIVATIVES)
         if rows.offset is not None:
             translation(near)
         passed.add(given)
+    warn_if_wrong(near)
     warn_if_small(near)
+
+
+def warn_if_wrong(sample: LossSample) -> None:
+    """Warn if the link does not seem to be that of the loss, or if no score has a gradient at the baseline."""
+    try:
+        constants_are_predicted(sample)
+    except ContractError as error:
+        warn_user(str(error))
+    if not sample.derivatives(sample.raw)[0].any() and (sample.rows.y != sample.rows.y[0]).any():
+        warn_user(
+            f"{sample.name}: all gradients are 0 at the baseline, so that a fit learns nothing; base_margin gives "
+            f"it another start"
+        )
 
 
 def warn_if_small(sample: LossSample) -> None:

@@ -103,12 +103,17 @@ def sample_weights(loss: Loss, y: Array) -> Array:
 
 
 def typical_step(loss: Loss, rows: Observations, baseline: Array) -> Array:
-    """The length of a typical Newton step in each score, (C,), within 1e-3 to 1e3 times the size of the scores."""
+    """The length of a typical Newton step in each score, (C,), within 1e-6 to 1e3 times the size of the scores.
+
+    It is the size of the scores where all gradients are 0.
+    """
     size = np.maximum(1.0, np.abs(baseline))
     try:
         with np.errstate(all="ignore"):
             gradient, hessian = rows.derivatives(loss, np.tile(baseline, (len(rows), 1)))
             step = np.sqrt(np.mean(np.square(gradient), axis=0)) / np.maximum(np.mean(hessian, axis=0), 1e-300)
-            return np.where(np.isfinite(step), np.clip(step, 1e-3 * size, 1e3 * size), size)
+            return np.where(
+                np.isfinite(step) & (step > 0.0), np.clip(step, 1e-6 * np.abs(baseline), 1e3 * size), size
+            )
     except Exception:  # a law of derivatives names the error
         return size

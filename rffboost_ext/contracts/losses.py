@@ -50,22 +50,28 @@ def new_doubles(sample: LossSample) -> None:
         require_that(is_new or name == "value", f"{sample.name}: {name} must be a new array")
 
 
-def gradient_is_the_derivative(sample: LossSample) -> None:
+def gradient_is_the_derivative(
+    sample: LossSample, rtol: float = 1e-4, max_derivatives: int = MAX_DERIVATIVES
+) -> None:
     """An exact gradient is the derivative of the value, or of the weighted total if rows are coupled."""
     if not sample.loss.exact_gradient:
         return
     gradient, _ = sample.derivatives(sample.raw)
     what = f"{sample.name}: gradient must be the derivative of value"
     if isinstance(sample.loss, CoupledLoss):
-        count = max(1, MAX_DERIVATIVES // len(sample.scale))
+        count = max(1, max_derivatives // len(sample.scale))
         rows = np.random.default_rng(1).permutation(len(sample.rows))[:count]
         sides = np.stack([total_slopes(sample, row) / sample.rows.weight[row] for row in rows], axis=1)
         what += " summed over rows with their weights, divided by the weight of the row"
-        require_slopes(what, gradient[rows], sides)
+        require_slopes(what, gradient[rows], sides, rtol)
         return
+    # In turns up and down: statistics of the set, such as means, stay the same.
+    sign = np.where(np.arange(len(gradient)) % 2, 1.0, -1.0)
     moves = STEP * sample.scale * np.eye(len(sample.scale))
-    sides = np.stack([slopes(sample.values, sample.raw, move) / move.sum() for move in moves], axis=-1)
-    require_slopes(what, gradient, sides)
+    sides = np.stack(
+        [slopes(sample.values, sample.raw, sign[:, None] * move) / (sign * move.sum()) for move in moves], axis=-1
+    )
+    require_slopes(what, gradient, sides, rtol)
 
 
 def slopes(function: Any, raw: Array, move: Array) -> Array:
@@ -85,14 +91,14 @@ def total_slopes(sample: LossSample, row: int) -> Array:
     return np.transpose(found)
 
 
-def require_slopes(what: str, found: Array, sides: Array) -> None:
-    """Raise unless derivatives are between differences to both sides, up to 1e-4 of their size in each column.
+def require_slopes(what: str, found: Array, sides: Array, rtol: float = 1e-4) -> None:
+    """Raise unless derivatives are between differences to both sides, up to a share of their size in each column.
 
     At a kink the derivative may be anything in between.
     """
     numeric = np.clip(found, sides.min(axis=0), sides.max(axis=0))
     size = np.abs(numeric).mean(axis=0) + np.abs(found).mean(axis=0)
-    require_close(what, found, numeric, rtol=1e-4, atol=np.broadcast_to(1e-4 * size + 1e-12, found.shape))
+    require_close(what, found, numeric, rtol=rtol, atol=np.broadcast_to(rtol * size + 1e-12, found.shape))
 
 
 def hessian_is_the_derivative(sample: LossSample) -> None:
@@ -243,6 +249,35 @@ def require_probabilities(sample: LossSample, what: str, response: Array) -> Non
         )
 
 
+def both_classes_matter(sample: LossSample) -> None:
+    """Rows of the first of two classes have gradients: a loss for labels -1 and +1 has none for the label 0."""
+    y = sample.rows.y[:, 0]
+    if sample.loss.task == "classification" and sample.raw.shape[1] == 1 and {0.0, 1.0} == {*y}:
+        gradient, _ = sample.derivatives(sample.raw)
+        require_that(
+            bool(gradient[y == 0.0].any() or not gradient[y == 1.0].any()),
+            f"{sample.name}: gradient must not be 0 for all rows of the first class: y holds class indices 0 "
+            f"and 1, not labels -1 and +1",
+        )
+
+
+def constants_are_predicted(sample: LossSample) -> None:
+    """A constant target of one column is predicted as itself, if the response has one column without a name."""
+    loss, y = sample.loss, sample.rows.y
+    response = np.shape(loss.link.inverse(sample.raw[:1]))
+    if loss.task != "regression" or isinstance(loss, CoupledLoss) or loss.link.names or loss.infinite:
+        return
+    if y.shape[1] != 1 or response != (1, 1) or sample.raw.shape[1] != 1:
+        return
+    target = y[np.abs(y[:, 0]).argmax()]
+    found = loss.link.inverse(loss.baseline(np.tile(target, (len(y), 1)), np.ones(len(y)))[None])[0, 0]
+    require_that(
+        bool(abs(found - target[0]) <= 0.1 * (abs(target[0]) + np.std(y))),
+        f"{sample.name}: link must be that of the loss: a constant target of {target[0]:g} is predicted as "
+        f"{found:g}",
+    )
+
+
 def copies_are_equal(sample: LossSample) -> None:
     """Preparing a prepared loss returns it, and a clone has the same values."""
     loss, wanted = sample.loss, sample.values(sample.raw)
@@ -280,6 +315,8 @@ LAWS = (
     hessian_bounds_the_loss,
     weights_are_counts,
     baseline_is_the_minimum,
+    both_classes_matter,
+    constants_are_predicted,
     translation,
     copies_are_equal,
 )

@@ -7,9 +7,23 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
-from rffboost_ext import Loss, RFFBoostRegressor, Scales, boost
-from rffboost_ext.losses import FunctionLink, IdentityLink, SquaredError
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, Scales, boost
+from rffboost_ext.interop.xgboost import XGBClassifier, XGBRegressor
+from rffboost_ext.losses import (
+    BinaryLogitLink,
+    FunctionLink,
+    IdentityLink,
+    LabelRegression,
+    LogLink,
+    LogLoss,
+    Poisson,
+    SquaredError,
+)
+from rffboost_ext.testing import check_loss
+
+from ..cases import LOSS_CASES, counts
 
 N = 1_500
 RNG = np.random.default_rng(0)
@@ -160,3 +174,112 @@ def test_responses_are_numbers_and_may_be_infinite_far_out():
         RFFBoostRegressor(with_link(lambda raw: np.log(raw - 1e3)), **PLAIN).fit(X[:80], FEW)
     model = RFFBoostRegressor(with_link(lambda raw: np.exp(1e4 + raw)), **PLAIN).fit(X[:80], FEW)
     assert np.isposinf(model.predict(X[:80])).all()
+
+
+class SignedLogit(Loss):
+    """The logistic loss of labels -1 and +1."""
+
+    task, link, rows = "classification", BinaryLogitLink(), "independent"
+
+    def value(self, y, raw):
+        return np.logaddexp(0.0, -y * raw)[:, 0]
+
+    def derivatives(self, y, raw):
+        p = expit(y * raw)
+        return -y * (1.0 - p), p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        return np.zeros(1)
+
+
+def derived(base, **methods):
+    """A user's loss that derives from one of this package."""
+    return type("Own", (base,), methods)()
+
+
+def kept_on_self(self, y, weight, n_classes=None):
+    self.scale_ = y.std()
+    return self
+
+
+WRONG = {
+    "gradient must be the derivative of value": derived(
+        SquaredError, derivatives=lambda self, y, raw: (y - raw, np.ones_like(raw))
+    ),
+    "if all rows are there twice": derived(
+        SquaredError,
+        rows="set",
+        value=lambda self, y, raw: 0.5 * np.square(raw - y)[:, 0] / len(y),
+        derivatives=lambda self, y, raw: ((raw - y) / len(y), np.full_like(raw, 1.0 / len(y))),
+    ),
+    "prepared must not change the loss, whose scale_": derived(SquaredError, prepared=kept_on_self),
+    "y holds class indices 0 and 1": SignedLogit(),
+}
+WARNED = {
+    "all gradients are 0 at the baseline": derived(
+        SquaredError,
+        link=IdentityLink(names=("place",)),
+        value=lambda self, y, raw: 0.25 * (raw**2 * (raw**2 - 2.0))[:, 0],
+        derivatives=lambda self, y, raw: (raw**3 - raw, 3.0 * raw**2 + 1.0),
+        baseline=lambda self, y, weight: np.zeros(1),
+    ),
+    "link must be that of the loss: a constant target": derived(Poisson, link=IdentityLink()),
+    "predicted as": derived(SquaredError, link=LogLink()),
+}
+hosts = pytest.mark.parametrize("host", [False, True], ids=["loop", "xgboost"])
+
+
+def fit_to(loss, host):
+    """A fit in our loop, or in the loop of XGBoost."""
+    y = (Y[:80] > 0.0).astype(int) if loss.task == "classification" else FEW
+    kind = (XGBClassifier if host else RFFBoostClassifier) if loss.task == "classification" else None
+    kind = kind or (XGBRegressor if host else RFFBoostRegressor)
+    model = kind(loss=loss, n_estimators=2, n_jobs=1) if host else kind(loss, **PLAIN)
+    return model.fit(X[:80], y)
+
+
+@hosts
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_losses_are_refused(fault, host):
+    with pytest.raises(ValueError, match=fault):
+        fit_to(WRONG[fault], host)
+
+
+@hosts
+@pytest.mark.parametrize("fault", WARNED)
+def test_losses_that_learn_nothing_are_told(fault, host):
+    with pytest.warns(UserWarning, match=fault):
+        fit_to(WARNED[fault], host)
+
+
+class Linex(Loss):
+    """The certainty equivalent of Zellner's loss, whose steps are small beside targets far from 0."""
+
+    link, rows, translation_invariant = IdentityLink(), "independent", True
+
+    def value(self, y, raw):
+        return (np.expm1(y - raw) - (y - raw))[:, 0]
+
+    def derivatives(self, y, raw):
+        return -np.expm1(y - raw), np.exp(y - raw)
+
+    def baseline(self, y, weight):
+        return y.max() + np.log([weight @ np.exp(y[:, 0] - y.max()) / weight.sum()])
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_right_losses_raise_no_alarm(case):
+    made, y = case.make(), case.targets(RNG, 60)
+    if type(made) in (LogLoss, LabelRegression):
+        pytest.skip("replaced, or with another loss in it")
+    own = type("Own", (type(made),), {})(**made.get_params())
+    boost(X[:60], y, loss=own, learner="tree", n_estimators=2)
+    for scale in (1e-6, 1.0, 1e6) if made.task == "regression" and case.targets is not counts else ():
+        boost(X[:60], scale * y, loss=own, learner="tree", n_estimators=2)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e4, 1e6])
+def test_targets_far_from_0_raise_no_alarm(shift):
+    check_loss(Linex(), 0.5 * FEW + shift)
+    RFFBoostRegressor(Linex(), **PLAIN).fit(X[:80], 0.5 * FEW + shift)
