@@ -23,7 +23,7 @@ from rffboost_ext.baselines import (
     second_order_bound,
     second_order_loss,
 )
-from rffboost_ext.experiments.baselines.landmark_selection import count_landmarks
+from rffboost_ext.experiments.baselines.landmarks import count_landmarks
 from rffboost_ext.learners.fourier.parts import PosteriorWeighting
 
 BOUNDS = [landmark_bound, alignment_bound, second_order_bound, chi_square_bound]

@@ -24,9 +24,8 @@ from rffboost_ext.experiments.papers_data import (
 )
 from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
-from rffboost_ext.experiments.reproduce.splits import CrossValidated, Validated
+from rffboost_ext.experiments.reproduce.splits import TOYS, CrossValidated, Validated
 from rffboost_ext.experiments.reproduce.target import COLUMNS
-from rffboost_ext.experiments.reproduce.toys import TOYS
 
 from .reproduce_cases import WINE
 

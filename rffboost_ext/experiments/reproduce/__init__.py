@@ -3,12 +3,10 @@
 The command ``rffboost reproduce``; its targets are in :data:`rffboost_ext.experiments.reproduce.TARGETS`.
 """
 
+from .ecml2020 import EcmlFigure2, EcmlFigure3, EcmlFigure4, EcmlTable2
 from .ecml2020_figure1 import EcmlFigure1
-from .ecml2020_figure4 import EcmlFigure4
 from .ecml2020_figure5 import EcmlFigure5
-from .ecml2020_tuned import EcmlFigure2, EcmlFigure3, EcmlTable2
-from .letarte2019 import LetarteFigure1, LetarteFigure3, LetarteTable1
-from .letarte2019_figure2 import LetarteFigure2
+from .letarte2019 import LetarteFigure1, LetarteFigure2, LetarteFigure3, LetarteTable1
 from .target import Target
 from .workshop2019 import WorkshopFigure1, WorkshopFigure2, WorkshopTable2
 

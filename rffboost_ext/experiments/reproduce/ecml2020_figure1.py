@@ -17,8 +17,8 @@ from ..report import markdown
 from ..study import Task
 from .figures import draw_boundary, draw_points, plane
 from .papers import preset
+from .splits import moons
 from .target import Scope, Target, values
-from .toys import moons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

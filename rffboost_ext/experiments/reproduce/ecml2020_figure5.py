@@ -13,13 +13,11 @@ from ..figures import draw_curves, new_figure
 from ..records import Key, Record
 from ..study import Study, Task
 from ..summary import curves
-from .comparison import along
+from .comparison import along, curve_table
 from .figures import draw_boundary
 from .grid_search import DataSplit
-from .markdown import curve_table
-from .splits import CrossValidated
+from .splits import TOYS, CrossValidated
 from .target import Scope, TunedTarget
-from .toys import TOYS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,10 +16,17 @@ from ..papers_data import file_of, load_published
 from ..records import Key, Record
 from ..study import Study, Task, every_task, settings_digest
 from ..summary import curves
-from .comparison import PublishedComparison, along, complete_sets, incomplete
+from .comparison import (
+    PublishedComparison,
+    along,
+    averaging_line,
+    comparison_table,
+    complete_sets,
+    curve_table,
+    incomplete,
+)
 from .figures import curve_figure, draw_comparison
 from .grid_search import DataSplit, Grid, SystemPath, reduced_grid, tune
-from .markdown import averaging_line, comparison_table, curve_table
 from .papers import PAPERS
 from .splits import CrossValidated, Validated
 

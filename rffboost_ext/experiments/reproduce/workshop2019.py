@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..report import markdown, signed
-from .comparison import PublishedComparison, complete_sets, published
+from .comparison import PublishedComparison, averaging_line, complete_sets, curve_table, published
 from .figures import curve_figure
 from .grid_search import SystemPath
-from .markdown import averaging_line, curve_table
 from .papers import WORKSHOP_2019
 from .splits import CrossValidated
 from .target import CurveTarget, Scope, TableTarget, TunedTarget
