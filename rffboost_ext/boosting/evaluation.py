@@ -23,7 +23,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves, Progress
 from .early_stopping.monitor import MAX_BATCH, ErrorFunction, MeanLoss, staged_scores
-from .early_stopping.validation_split import MIN_HELD_OUT
+from .early_stopping.validation_split import MIN_HELD_OUT, has_best_scores
 from .metrics import EvaluationMetric, resolve_metrics
 from .scorers import ScoreDecoder
 
@@ -59,13 +59,30 @@ class Evaluation:
         metric = self.metrics[-1]
         return metric.score if metric.decoder is None else metric.error
 
-    def without_training_rows(self, owner: str, training: Dataset) -> Evaluation:
-        """The same, but early stopping monitors the last set that has rows besides those of the training set.
+    def has_best_scores(self, rows: Dataset) -> bool:
+        """Whether some scores of these rows are better than others by what is monitored."""
+        metric = self.metrics[-1]
+        if isinstance(metric.coupling, Loss):
+            return has_best_scores(metric.coupling, rows)
+        if metric.coupling is None or metric.decoder is None:
+            return True
+        scores = np.random.default_rng(0).standard_normal((10, len(rows), metric.decoder.n_outputs))
+        return len({metric.score(rows.observations, raw) for raw in scores}) > 1
 
-        Of that set it monitors these rows only, unless they are fewer than `MIN_HELD_OUT`. A warning names a set
-        that is not monitored, or in part.
+    def monitoring(self, owner: str, training: Dataset) -> Evaluation:
+        """The same, but early stopping monitors the last set that says something about new rows.
+
+        That is one with best scores, and with rows besides those of the training set. Of that set it monitors
+        these rows only, unless they are fewer than `MIN_HELD_OUT`. A warning names a set that is not monitored, or
+        in part.
         """
         for name, rows in reversed(list(self.sets.items())):
+            if not self.has_best_scores(rows):
+                warn_user(
+                    f"{owner}: eval_set {name!r} has no best scores by {self.metrics[-1].name!r}, as rows of one "
+                    f"class, censored rows or queries of one row have none: early stopping does not monitor it"
+                )
+                continue
             other = np.flatnonzero(~are_rows_of(training, rows))
             if len(other) == len(rows):
                 return replace(self, monitored=rows)

@@ -162,7 +162,8 @@ OF_FIT = {
     "eval_set": """eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
     Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early stopping
     monitors the last set instead of holding out rows itself. A single set needs no list. Rows of weight 0 are
-    left out. Rows of the training set are not monitored: a warning says what is instead.""",
+    left out. Rows of the training set are not monitored, nor is a set without best scores, such as one of
+    one class or of censored times: a warning says what is instead.""",
     "groups": """groups : array-like of shape (n,), optional
     Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole groups. Copies
     of a row in different groups are then not merged.""",

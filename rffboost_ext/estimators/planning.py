@@ -235,7 +235,7 @@ def merged_rows(
     if stops:
         rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
         if evaluation is not None and evaluation.sets:
-            evaluation = evaluation.without_training_rows(type(estimator).__name__, rows)
+            evaluation = evaluation.monitoring(type(estimator).__name__, rows)
             stops = evaluation.monitored is not None or uses_early_stopping(estimator, learner, None, rows)
     if not stops and not rows.is_coupled and len(rows) <= policy_of(learner).max_merged_rows(learner):
         rows = merge_duplicates(rows)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostRanker, RFFBoostRegressor, RFFBoostSurvival
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((260, 4))
@@ -110,3 +110,49 @@ def test_rows_of_weight_zero_in_a_set_may_hold_anything() -> None:
         found = fitted([(features, y, weight)])
         np.testing.assert_array_equal(found.validation_scores_, rest.validation_scores_)
         assert found.evals_result_ == rest.evals_result_
+
+
+def times(event):
+    """Survival times of all rows; those of the set are censored unless `event`."""
+    y = np.zeros(260, dtype=[("event", bool), ("time", float)])
+    y["time"], y["event"] = np.exp(X[:, 0]) * RNG.exponential(size=260), np.arange(260) < (260 if event else 200)
+    return y
+
+
+RELEVANCE, COUNTS = np.digitize(X[:, 0], [0.0, 1.0]), np.where(np.arange(260) < 200, Y, 0)
+WITHOUT_BEST_SCORES = {
+    "one class": (RFFBoostClassifier, {}, np.where(np.arange(260) < 200, Y, 1)),
+    "one class by the exponential loss": (
+        RFFBoostClassifier,
+        {"loss": "exponential"},
+        np.minimum(Y, X[:, 0] < 9.0),
+    ),
+    "no counts": (RFFBoostRegressor, {"loss": "poisson"}, COUNTS),
+    "censored": (RFFBoostSurvival, {}, times(False)),
+    "censored, by accelerated failure times": (RFFBoostSurvival, {"loss": "aft_normal"}, times(False)),
+    "single documents": (RFFBoostRanker, {}, RELEVANCE),
+    "single documents by a metric": (RFFBoostRanker, {"eval_metric": "ndcg"}, RELEVANCE),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_BEST_SCORES)
+def test_sets_without_best_scores_are_not_monitored(name) -> None:
+    make, params, y = WITHOUT_BEST_SCORES[name]
+    given, held = {}, {}
+    if make is RFFBoostRanker:
+        given, held = {"qid": np.arange(200) // 10}, {"eval_qid": [np.arange(60)]}
+    model = make(n_estimators=15, learner="mixture", random_state=0, **params)
+    expected = model.fit(X[:200], y[:200], **given).ensemble_.raw(X)
+    with pytest.warns(UserWarning, match=r"eval_set 'validation_0' has no best scores by .* does not monitor it"):
+        model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], **given, **held)
+    np.testing.assert_array_equal(model.ensemble_.raw(X), expected)
+    assert len(model.evals_result_) == 1
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "poisson"])
+@pytest.mark.parametrize("size", [1, 60])
+def test_equal_targets_have_best_scores(loss, size) -> None:
+    held = X[200 : 200 + size], np.full(size, 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted([held], RFFBoostRegressor, np.exp(X[:, 0]), loss=loss, learner="mixture")

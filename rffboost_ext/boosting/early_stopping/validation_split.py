@@ -37,6 +37,22 @@ def can_be_fitted(loss: Loss, rows: Observations) -> bool:
         return False
 
 
+def has_best_scores(loss: Loss, rows: Dataset) -> bool:
+    """Whether a loss has a minimum for some rows.
+
+    It has none if it is constant, as for queries of one document each, or decreases without end, as for rows of one
+    class or censored times.
+    """
+    is_of_labels = loss.task == "classification" and not loss.multilabel
+    if (is_of_labels and np.ptp(rows.y[:, 0]) == 0.0) or not can_be_fitted(loss, rows.observations):
+        return False
+    baseline = baseline_of(loss, rows.observations)
+    moves = np.random.default_rng(0).standard_normal((len(rows), len(baseline)))
+    moves *= 0.1 * np.maximum(1.0, np.abs(baseline))
+    # At a single point the gradient may be 0.
+    return any(rows.observations.derivatives(loss, baseline + one)[0].any() for one in (moves, -moves))
+
+
 @dataclass(frozen=True)
 class Units:
     """What is held out as a whole: rows, or groups of rows.
