@@ -87,6 +87,8 @@ class Plan:
         ``replays`` is fitted again instead, with the same rounds.
     n_repeats : int, default=1
         How often the rows are divided into folds, each time at random.
+    splits : sequence of pairs of ndarray, optional
+        The rows to fit to and to hold out of each model, instead of folds at random.
     races : bool, default=False
         Whether a few rounds of the members are compared on the held-out rows, and the best one alone is trained,
         instead of a stack of them.
@@ -101,6 +103,7 @@ class Plan:
     validation_fraction: float = 0.1
     refit: bool = False
     n_repeats: int = 1
+    splits: Sequence[tuple[Array, Array]] | None = None
     races: bool = False
 
 

@@ -17,7 +17,7 @@ from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
 from .early_stopping.monitor import ErrorFunction
 from .early_stopping.stacking import stacking_weights
-from .early_stopping.validation_split import ALL_ROWS, validation_splits
+from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
 from .plan import Member, Model, Plan, Result
 from .training import FitRecorder, Trainer
 
@@ -85,6 +85,9 @@ class StoppedRun:
 
     def _splits(self, loss: Loss, seed: int) -> list[tuple[Index, Dataset]]:
         """The rows to fit to and the validation set of each model."""
+        if self.plan.splits is not None:
+            pairs = [(kept, self.rows.take(held)) for kept, held in self.plan.splits]
+            return [(kept, sample_validation_set(held, loss, seed)) for kept, held in pairs]
         size, repeats = (self.plan.n_folds, self.plan.validation_fraction), range(self.plan.n_repeats)
         return [split for k in repeats for split in validation_splits(self.rows, *size, seed + k, loss)]
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
 from ..boosting.early_stopping.stacking import mean_curve
+from ..boosting.early_stopping.validation_split import splits_of
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
@@ -22,7 +23,7 @@ from ..boosting.run import StoppedRun
 from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
-from ..data.dataset import Dataset, warn_if_light
+from ..data.dataset import Dataset, check_sample_weight, warn_if_light
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
@@ -51,7 +52,7 @@ from .init_model import (
     require_same_outputs,
 )
 from .parameters import BoosterParameters
-from .planning import clip_features, compose, merged_rows, plan_fit
+from .planning import clip_features, compose, has_splitter, merged_rows, plan_fit
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
@@ -124,7 +125,11 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         rows, evaluation, stops = merged_rows(self, parts.learner, rows, evaluation)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        plan = plan_fit(self, parts, rows, None if evaluation is None else evaluation.monitored, stops, start)
+        monitored, splits = None if evaluation is None else evaluation.monitored, None
+        if stops and monitored is None and has_splitter(self):
+            used = check_sample_weight(sample_weight, len(y)) > 0.0
+            splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
+        plan = plan_fit(self, parts, rows, monitored, stops, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), plan)
         self._after_training(rows, targets)
         return self

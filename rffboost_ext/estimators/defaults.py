@@ -192,7 +192,14 @@ def stacks(estimator: Any, init: Ensemble | None) -> bool:
     return not single or estimator.quality == "high"
 
 
-def stopping_plan(plan: Plan, estimator: Any, rows: Dataset, row: TrainingDefaults, init: Ensemble | None) -> Plan:
+def stopping_plan(
+    plan: Plan,
+    estimator: Any,
+    rows: Dataset,
+    row: TrainingDefaults,
+    init: Ensemble | None,
+    splits: Sequence[tuple[Array, Array]] | None,
+) -> Plan:
     """The plan with folds, refit and patience."""
     n_samples = len(rows)
     # A validation set of few groups says little, however many rows they have.
@@ -201,15 +208,20 @@ def stopping_plan(plan: Plan, estimator: Any, rows: Dataset, row: TrainingDefaul
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, rows.y), rows.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
+    refit = n_folds == 1 and n_samples < NO_REFIT
+    if splits is not None:
+        # The folds need not hold out each row once, and the last rows are the most like those to come.
+        n_folds, refit = len(splits), True
     n_classes = int(rows.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
     return replace(
         plan,
         patience=patience(estimator, n_samples, row, n_classes),
         tol=estimator.tol,
         n_folds=n_folds,
-        validation_fraction=estimator.validation_fraction,
-        refit=n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit),
+        validation_fraction=estimator.validation_fraction if splits is None else 0.0,
+        refit=refit if is_auto(estimator.refit) else bool(estimator.refit),
         n_repeats=row.n_repeats,
+        splits=splits,
     )
 
 

@@ -66,7 +66,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
         standardize: bool | str = "auto",
         extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: Any = 0.1,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-4,
         n_folds: int | str = "auto",

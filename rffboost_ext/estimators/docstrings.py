@@ -38,9 +38,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         ``eval_set`` or, without ``warm_start``, if the learner is "auto", "mixture", "rff_newton", "rff_ridge",
         "rff_irls", "symmetric_tree" or one whose :class:`~rffboost_ext.LearnerPolicy` says so, quality is "high",
         or n_folds or n_iter_no_change is set.
-    validation_fraction : float, default=0.1
+    validation_fraction : float or splitter, default=0.1
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
-        half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all.
+        half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all. Or a
+        splitter of scikit-learn, such as ``TimeSeriesSplit``, whose ``split(X, y, groups)`` says for each model
+        which rows it is fitted to and which it holds out; copies are then not merged, and `refit` is by default
+        true.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" depends on the number of rows
         if ``learning_rate`` is "auto", and is 40 otherwise; see ``docs/defaults.md``. A classifier without

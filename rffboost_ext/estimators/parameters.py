@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 from sklearn.base import BaseEstimator, clone
 
 from ..boosting.callbacks import CALLBACKS, Callback
+from ..boosting.early_stopping.validation_split import SplitterCheck
 from ..boosting.metrics import EvalMetricCheck
 from ..boosting.steps import RATE, STEPS
 from ..core import Learner, Loss, Step
@@ -146,7 +147,7 @@ class BoosterParameters(BaseEstimator):
         "standardize": BOOL | AUTO,
         "extrapolation": EXTRAPOLATION,
         "early_stopping": BOOL | AUTO,
-        "validation_fraction": Real(0.0, 0.9),
+        "validation_fraction": Real(0.0, 0.9) | SplitterCheck(),
         "n_iter_no_change": Integer(1) | AUTO,
         "tol": NON_NEGATIVE,
         "n_folds": Integer(1) | AUTO,
@@ -174,7 +175,7 @@ class BoosterParameters(BaseEstimator):
         standardize: bool | str = "auto",
         extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: Any = 0.1,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-4,
         n_folds: int | str = "auto",

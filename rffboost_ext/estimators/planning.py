@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from sklearn.base import clone
 
 from ..boosting.early_stopping.patience import PatienceLimit
+from ..boosting.early_stopping.validation_split import require_whole_groups
 from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts, Shrunk
 from ..boosting.plan import Member, Plan, Start
@@ -26,6 +28,7 @@ from ..preprocessing.log_transform import choose_log_transform
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
+from ..utils.typing import Array
 from .defaults import (
     IRLS_LIMIT,
     MAX_ROUNDS,
@@ -171,7 +174,13 @@ def compose(estimator: Any) -> Parts:
 
 
 def plan_fit(
-    estimator: Any, parts: Parts, rows: Dataset, validation: Dataset | None, stops: bool, start: Start
+    estimator: Any,
+    parts: Parts,
+    rows: Dataset,
+    validation: Dataset | None,
+    stops: bool,
+    start: Start,
+    splits: Sequence[tuple[Array, Array]] | None = None,
 ) -> Plan:
     """What a fit of an estimator trains.
 
@@ -189,6 +198,8 @@ def plan_fit(
         Whether it uses early stopping.
     start : Start
         What it continues from.
+    splits : sequence of pairs of ndarray, optional
+        The rows to fit to and to hold out of each model, if a splitter chooses them.
     """
     row = choose(estimator, rows, validation, start.ensemble) if stops else TrainingDefaults(0.1, 40)
     rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
@@ -214,7 +225,11 @@ def plan_fit(
         several = alternatives(parts.learner) if stops else (parts.learner,)
         trained = [member(learner, limit) for learner in several]
     plan = Plan(trained, rate, n_estimators, races=not stacked)
-    return stopping_plan(plan, estimator, rows, row, start.ensemble) if stops else plan
+    if not stops:
+        return plan
+    if splits is not None:
+        require_whole_groups(type(estimator).__name__, rows, splits)
+    return stopping_plan(plan, estimator, rows, row, start.ensemble, splits)
 
 
 def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
@@ -233,7 +248,8 @@ def merged_rows(
     """The rows of a fit with copies merged, what is monitored besides these rows, and whether it stops early."""
     stops = uses_early_stopping(estimator, learner, None if evaluation is None else evaluation.monitored, rows)
     if stops:
-        rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
+        if not has_splitter(estimator):
+            rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
         if evaluation is not None and evaluation.sets:
             evaluation = evaluation.monitoring(type(estimator).__name__, rows)
             stops = evaluation.monitored is not None or uses_early_stopping(estimator, learner, None, rows)
@@ -247,7 +263,8 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
     owner, given = type(estimator).__name__, estimator
     stops = bool(given.early_stopping)
     if is_auto(given.early_stopping):
-        asked = given.quality == "high" or not (is_auto(given.n_folds) and is_auto(given.n_iter_no_change))
+        is_default = is_auto(given.n_folds) and is_auto(given.n_iter_no_change) and not has_splitter(given)
+        asked = given.quality == "high" or not is_default
         stops = validation is not None or ((policy_of(learner).stops_early or asked) and not given.warm_start)
         # A single query, for example, is not divided.
         stops &= validation is not None or not data.is_coupled or data.n_groups > 1
@@ -257,9 +274,18 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
             f"{' and '.join(learner.active_constraints)}, got 'high', which stacks it with cosines, and these "
             f"do not keep to them"
         )
-    if stops and validation is None:
+    if has_splitter(given) and not is_auto(given.n_folds):
+        raise ValueError(
+            f"{owner}: n_folds must be 'auto' where validation_fraction is a splitter, got {given.n_folds!r}"
+        )
+    if stops and validation is None and not has_splitter(given):
         require_enough_rows(owner, given.n_folds, data)
     return stops
+
+
+def has_splitter(estimator: Any) -> bool:
+    """Whether a splitter chooses the held-out rows."""
+    return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
 def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:

@@ -18,7 +18,7 @@ from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import THREADS, require_all
+from ..utils.param_validation import THREADS, parameter_defaults, require_all
 from .base import BaseRFFBoost
 from .classifier import RFFBoostClassifier
 from .conformal import ConformalRegressor
@@ -36,7 +36,8 @@ def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and fitted state."""
     params = in_plain_collections(model.get_params(deep=False))
     fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
-    return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
+    defaults = parameter_defaults(type(model).__init__)
+    return {"params": params | {name: defaults[name] for name in left_out(params)}, "fitted": fitted}
 
 
 def in_plain_collections(params: dict[str, Any]) -> dict[str, Any]:

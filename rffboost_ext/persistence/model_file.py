@@ -7,6 +7,7 @@ No code from a file is run: classes are looked up by name among those that are r
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Mapping
 from os import PathLike
@@ -156,6 +157,8 @@ def left_out(params: Mapping[str, Any]) -> dict[str, str]:
     metrics = params.get("eval_metric")
     functions = any(map(callable, metrics if isinstance(metrics, list | tuple) else [metrics]))
     found = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
+    if not isinstance(params.get("validation_fraction", 0.0), numbers.Real):
+        found["validation_fraction"] = "splitters of validation_fraction"
     return found | ({"eval_metric": "functions of eval_metric"} if functions else {})
 
 
@@ -164,7 +167,7 @@ def warn_of_what_is_left_out(model: Any) -> None:
     boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, ModelFileMixin)]
     for booster in boosters:
         for name in left_out(booster.get_params(deep=False)).values():
-            warn_user(f"{name} are no part of a model file: the loaded model has None")
+            warn_user(f"{name} are no part of a model file: the loaded model has the default")
 
 
 def is_unfitted(model: Any) -> bool:

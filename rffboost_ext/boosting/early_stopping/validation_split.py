@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
+from typing import Any
 
 import numpy as np
 
 from ...contracts.fit import baseline_of
 from ...core import Loss, Observations
 from ...data.dataset import Dataset, Index
+from ...utils.param_validation import Check
 from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
@@ -40,8 +43,8 @@ def can_be_fitted(loss: Loss, rows: Observations) -> bool:
 def has_best_scores(loss: Loss, rows: Dataset) -> bool:
     """Whether a loss has a minimum for some rows.
 
-    It has none if it is constant, as for queries of one document each, or decreases without end, as for rows of one
-    class or censored times.
+    It has none if it is constant, as for queries of one document each, or decreases without end, as for rows of
+    one class or censored times.
     """
     is_of_labels = loss.task == "classification" and not loss.multilabel
     if (is_of_labels and np.ptp(rows.y[:, 0]) == 0.0) or not can_be_fitted(loss, rows.observations):
@@ -152,3 +155,59 @@ def validation_splits(
     # One fold may hold the only non-zero target, without which a loss cannot be fitted.
     usable = [(kept, out) for kept, out in splits if can_be_fitted(loss, data.observations.take(kept))] or splits
     return [(kept, sample_validation_set(data.take(out), loss, seed)) for kept, out in usable]
+
+
+class SplitterCheck(Check):
+    """Splitters as those of scikit-learn, such as ``TimeSeriesSplit``."""
+
+    def fits(self, value: object) -> bool:
+        is_object = not isinstance(value, type | str)
+        return is_object and callable(getattr(value, "split", None)) and hasattr(value, "get_n_splits")
+
+    def __str__(self) -> str:
+        return "a splitter of scikit-learn"
+
+
+def splits_of(owner: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array) -> list[tuple[Array, Array]]:
+    """The rows to fit to and to hold out that a splitter finds, as indices of the rows in use.
+
+    Parameters
+    ----------
+    owner : str
+        The estimator, for messages.
+    splitter : splitter
+    X, y, groups : array-like of shape (n, ...)
+        What the fit got.
+    used : ndarray of shape (n,)
+        Whether each row is used: it has a positive weight.
+
+    Raises
+    ------
+    ValueError
+        If there is no split, or one has no rows to fit to or to hold out, or others than those of X.
+    """
+    place, splits = np.where(used, np.cumsum(used) - 1, -1), []
+    for number, parts in enumerate(splitter.split(X, y, groups)):
+        parts = [np.asarray(part) for part in parts]
+        if any(part.max(initial=-1) >= len(used) for part in parts):
+            raise ValueError(
+                f"{owner}: validation_fraction must split the {len(used)} rows of X, got {splitter!r}"
+            )
+        kept, held = (place[part][place[part] >= 0] for part in parts)
+        if not (len(kept) and len(held)):
+            raise ValueError(
+                f"{owner}: validation_fraction must leave rows to fit and rows to hold out, got {len(kept)} and "
+                f"{len(held)} in split {number} of {splitter!r}"
+            )
+        splits.append((kept, held))
+    if not splits:
+        raise ValueError(f"{owner}: validation_fraction must split the rows, got no split of {splitter!r}")
+    return splits
+
+
+def require_whole_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
+    """Raise a ValueError if a split divides a group of coupled rows, such as a query."""
+    if rows.rows == "groups" and rows.group is not None:
+        for kept, held in splits:
+            if np.isin(rows.group[held], rows.group[kept]).any():
+                raise ValueError(f"{owner}: validation_fraction must not divide groups of coupled rows")
