@@ -121,12 +121,8 @@ def times(event):
 
 RELEVANCE, COUNTS = np.digitize(X[:, 0], [0.0, 1.0]), np.where(np.arange(260) < 200, Y, 0)
 WITHOUT_BEST_SCORES = {
-    "one class": (RFFBoostClassifier, {}, np.where(np.arange(260) < 200, Y, 1)),
-    "one class by the exponential loss": (
-        RFFBoostClassifier,
-        {"loss": "exponential"},
-        np.minimum(Y, X[:, 0] < 9.0),
-    ),
+    "one class": (RFFBoostClassifier, {}, COUNTS),
+    "one class by the exponential loss": (RFFBoostClassifier, {"loss": "exponential"}, COUNTS),
     "no counts": (RFFBoostRegressor, {"loss": "poisson"}, COUNTS),
     "censored": (RFFBoostSurvival, {}, times(False)),
     "censored, by accelerated failure times": (RFFBoostSurvival, {"loss": "aft_normal"}, times(False)),
