@@ -14,7 +14,6 @@ from ..utils.typing import Array
 from .registry import LEARNERS
 from .subsampling import relative_gain, sample_rows
 from .trees.learner import Tree
-from .trees.merged_levels import MOST_LEVELS
 from .trees.symmetric.learner import SymmetricTree
 
 # From this number of features on, fits on fewer than 3,000 rows take shorter steps and coarser trees.
@@ -23,8 +22,8 @@ MANY_FEATURES = 100
 VERY_MANY_FEATURES = 1_000
 # Leaves of the larger trees with many rows; the most useful number is drawn twice as often.
 LEAVES = 32, 64, 64
-# With a category of more than MOST_LEVELS levels, sets of levels in larger trees overfit.
-LEAVES_OF_MANY_LEVELS = (16,)
+# With a category of more levels than this, sets of levels in larger trees overfit, and each node takes long.
+MANY_LEVELS, LEAVES_OF_MANY_LEVELS = 2_000, (16,)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 GROUPED = (SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5),)
@@ -153,7 +152,7 @@ def default_trees(round: Round) -> tuple[Learner, ...]:
     n, d = round.design.original.shape
     hessian = float(np.average(round.hessian.mean(axis=1), weights=round.weight))
     most = max(round.design.feature_map.n_levels.values(), default=0)
-    return tree_variants(n, d, round.loss.task, hessian, LEAVES if most <= MOST_LEVELS else LEAVES_OF_MANY_LEVELS)
+    return tree_variants(n, d, round.loss.task, hessian, LEAVES if most <= MANY_LEVELS else LEAVES_OF_MANY_LEVELS)
 
 
 def tree_variants(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from ..._signals import defer_signals
 from ...core import Term
 from ...terms import FeatureMap, Trees, outputs_of_each
 from ...utils.typing import Array
-from .merged_levels import separate_levels
 from .single_precision import lower_thresholds, shift_thresholds
 
 if TYPE_CHECKING:
@@ -20,13 +19,10 @@ if TYPE_CHECKING:
 
 
 class IncrementalForest:
-    """A booster in training on X (n, d), and the trees extracted from it so far, by round.
+    """A booster in training on X (n, d), and the trees of ``X + center`` extracted from it so far, by round."""
 
-    They are trees of ``X + center``, of all levels of the columns of :func:`merged_codes`.
-    """
-
-    def __init__(self, booster: Booster, X: Array, center: Array | None, codes: Mapping[int, Array]) -> None:
-        self.booster, self.X, self.center, self.codes = booster, X, center, codes
+    def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
+        self.booster, self.X, self.center = booster, X, center
         self._rounds: list[Trees] = []
 
     def round(self, index: int) -> Trees:
@@ -42,7 +38,7 @@ class IncrementalForest:
 
         start = len(self._rounds)
         trees, counts = read_trees(parse_model(self.booster[start:] if start else self.booster))
-        trees = lower_thresholds(separate_levels(trees, self.codes), self.X)
+        trees = lower_thresholds(trees, self.X)
         trees = trees if self.center is None else shift_thresholds(trees, self.center)
         self._rounds = self._rounds + trees.split(counts)
 

@@ -17,7 +17,6 @@ from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
 from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs, signs_of_scores
 from .incremental_forest import GrownTree, IncrementalForest
-from .merged_levels import merge_levels, merged_codes
 from .single_precision import center_columns, gradient_units, require_single_precision
 from .xgboost_c_api import set_column_weights, train_iteration, training_scores
 
@@ -70,8 +69,7 @@ class Tree(Learner):
 
     Notes
     -----
-    Missing values (NaN) follow the branch of larger gain, and categories are split into sets, as in XGBoost. Of a
-    category with more than 2,000 levels the most frequent 2,000 are told apart, and the others are one level.
+    Missing values (NaN) follow the branch of larger gain, and categories are split into sets, as in XGBoost.
     Columns with a large offset, such as times in seconds, are centred, because float32 would merge their values;
     thresholds are shifted back in float64. Rows and columns are drawn from the seed of the round: a round depends
     neither on earlier rounds nor on other boosters of the process. Trees of several outputs in one round have the
@@ -156,7 +154,7 @@ class TreeGrower:
         # one.
         column_share = min(learner.colsample_bylevel, learner.colsample_bynode)
         key = TreeGrower, learner.max_bin, self.share == 1.0 and column_share < 1.0
-        codes, center, X = design.cache((TreeGrower, "centred"), lambda: prepared_features(round))
+        center, X = design.cache((TreeGrower, "centred"), lambda: center_columns(design.original))
         self.matrix = design.cache(key, lambda: bin_features(round, X, learner.max_bin))
         # XGBoost's default random stream is shared by all boosters of the process.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
@@ -169,7 +167,7 @@ class TreeGrower:
         if "monotone_constraints" in learner.active_constraints:
             self.unit = self.unit * required_signs(round.loss, n_outputs)
         self.booster = Booster(params, [self.matrix])
-        self.forest, self.n_rounds = IncrementalForest(self.booster, X, center, codes), 0
+        self.forest, self.n_rounds = IncrementalForest(self.booster, X, center), 0
         # A first request before training makes XGBoost cache the scores and update them with each tree.
         self.scores = training_scores(self.booster, self.matrix, round.raw.shape)
         # XGBoost draws rows, and columns of a level or a node; columns of a tree are drawn here.
@@ -212,13 +210,6 @@ def weighted_derivatives(round: Round) -> tuple[Array, Array]:
     if (round.weight == 1.0).all():
         return round.gradient, round.hessian
     return round.gradient * round.weight[:, None], round.hessian * round.weight[:, None]
-
-
-def prepared_features(round: Round) -> tuple[dict[int, Array], Array | None, Array]:
-    """The codes of merged levels, the offsets of the columns, and the features (n, d) that XGBoost gets."""
-    X = round.design.original
-    codes = merged_codes(X, round.loss_weight, round.design.feature_map.n_levels)
-    return codes, *center_columns(merge_levels(X, codes))
 
 
 def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
