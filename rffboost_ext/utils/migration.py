@@ -83,8 +83,13 @@ TABLE = {
 
 
 def advice(name: str, known: Sequence[Any]) -> str:
-    """What to write instead of a parameter, from the table or by similarity; else all parameters."""
-    rows = [row.here for rows in TABLE.values() for row in rows if name in row.elsewhere.split()]
+    """What to write instead of a parameter, such as ``learner__max_depth``, by the table or by similarity."""
+    part, _, inner = name.rpartition("__")
+    every = [row for rows in TABLE.values() for row in rows]
+    if part:
+        example = next((f", such as {part}={row.here}" for row in every if f"({inner}=" in row.here), "")
+        return f" (set it by set_params, if {part} has it, or in an instance given as {part}{example})"
+    rows = [row.here for row in every if name in row.elsewhere.split()]
     found = [f"learner={here}" if here.startswith("Tree") else here for here in rows]
     found = found or [f"{one}=..." for one in difflib.get_close_matches(name, known, n=3, cutoff=0.6)]
     return f" (use {' or '.join(found)})" if found else f" (the parameters are {', '.join(known)})"

@@ -97,6 +97,8 @@ def test_losses_and_metrics_here_exist(title, known):
             {"max_depth": 3, "evals": 1},
             ["learner=Tree(max_depth=...)", "fit(X, y, eval_set=...)"],
         ),
+        (RFFBoostRegressor, {"learner__max_depth": 3}, ["learner__max_depth", "learner=Tree(max_depth=...)"]),
+        (RFFBoostRegressor, {"loss__quantile": 3}, ["set_params", "instance given as loss"]),
         (RFFBoostQuantileRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
         (RFFBoostRegressor, {"nothing_like_it": 0}, ["(the parameters are loss,", "n_estimators"]),
     ],
@@ -105,6 +107,13 @@ def test_constructors_explain_unknown_parameters(shell, given, advice):
     with pytest.raises(TypeError) as raised:
         shell(**given)
     assert all(text in str(raised.value) for text in [f"{shell.__name__}: unknown", *advice])
+
+
+@pytest.mark.parametrize("name", ["max_depth", "learner__max_depth"])
+def test_set_params_explains_unknown_parameters(name):
+    with pytest.raises(ValueError, match=r"Invalid parameter 'max_depth'.*learner=Tree\(max_depth="):
+        RFFBoostClassifier().set_params(**{name: 3})
+    assert RFFBoostClassifier(learner="tree").set_params(learner__max_depth=3).learner.max_depth == 3
 
 
 @pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostSurvival, RFFBoostQuantileRegressor])
