@@ -52,6 +52,16 @@ class Halved(Multinomial):
 
     link = FunctionLink(lambda raw: MultinomialLogitLink().inverse(0.5 * raw))
 
+    def value(self, y, raw):
+        return super().value(y, 0.5 * raw)
+
+    def derivatives(self, y, raw):
+        gradient, hessian = super().derivatives(y, raw)
+        return 0.5 * gradient, 0.25 * hessian
+
+    def baseline(self, y, weight):
+        return 2.0 * super().baseline(y, weight)
+
 
 @dataclass(frozen=True)
 class ProbitLink(Link):

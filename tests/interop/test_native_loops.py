@@ -13,7 +13,7 @@ import xgboost as xgb
 from rffboost_ext import Loss, RFFBoostRegressor, boost
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import IdentityLink, SquaredError
+from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
 
 from .interop_cases import (
     BINARY,
@@ -154,7 +154,24 @@ class WideBaseline(SquaredError):
         return np.zeros(2)
 
 
+class WrongSign(SquaredError):
+    """Returns minus the gradient."""
+
+    def derivatives(self, y, raw):
+        return y - raw, np.ones_like(raw)
+
+
+class Remembers(SquaredError):
+    """Keeps a statistic of the targets in itself."""
+
+    def prepared(self, y, weight, n_classes=None):
+        self.mean = float(y.mean())
+        return self
+
+
 LAWS = {
+    WrongSign: "gradient must be the derivative of value",
+    Remembers: "prepared must not change the loss",
     WrongShape: "gradient must have shape",
     NotFinite: "gradient must be finite, got",
     Choosy: "y must be positive",
@@ -185,6 +202,27 @@ FITS |= fits_of(HOSTS[0]) | fits_of(HOSTS[1])
 def test_an_invalid_loss_is_named(loss, fit):
     with pytest.raises(ValueError, match=f"loss {loss.__name__}.*: {LAWS[loss]}"):
         FITS[fit](loss())
+
+
+class Signs(LogLoss):
+    """The logistic loss of labels -1 and +1, which has no gradient for a label 0."""
+
+    def value(self, y, raw):
+        return np.logaddexp(0.0, -y * raw)[:, 0]
+
+    def derivatives(self, y, raw):
+        p = 1.0 / (1.0 + np.exp(y * raw))
+        return -y * p, y**2 * p * (1.0 - p)
+
+
+@pytest.mark.filterwarnings("ignore:training starts")
+@hosts
+def test_labels_taken_for_signs_are_found(host):
+    words = "gradient must not be 0 for all rows of the first class"
+    with pytest.raises(ValueError, match=words):
+        host.estimator(Signs()).fit(X, BINARY)
+    with pytest.raises(ValueError, match=words):
+        host.train(host.matrix(X, BINARY), host.ours.objective(Signs()), 2)
 
 
 def test_without_lightgbm_the_extra_is_named():
