@@ -23,6 +23,7 @@ class Huber(Loss):
 
     exact_hessian = False  # `derivatives` returns an upper bound, so that steps use a line search
     link = IdentityLink()
+    scored_by = "r2"  # what `score` is; by default minus the mean loss
 
     def __init__(self, delta=1.0):
         self.delta = delta

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..contracts.fit import require_accepted_target
-from ..core import CoupledLoss, Loss, Observations
-from ..losses.target_statistics import takes_several_targets
+from ..core import Loss, Observations
 from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 
@@ -72,10 +71,7 @@ class ScoreDecoder:
 
 
 def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
-    """The score of a regression: R2 if the response predicts the columns of y, else minus the mean loss.
-
-    It does if it has a column for each of y, and the loss does not couple rows. Several columns are targets if the
-    loss says so (``multi_output``). Columns of the response that have names are no targets.
+    """The score of a regression by ``Loss.scored_by``: minus the mean loss, or R2 of a response for each target.
 
     Parameters
     ----------
@@ -101,8 +97,7 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
         )
     require_accepted_target(loss, y)
     response = loss.link.inverse(raw)
-    is_of_targets = response.shape == y.shape and (y.shape[1] == 1 or takes_several_targets(loss))
-    if is_of_targets and not isinstance(loss, CoupledLoss) and loss.link.names is None and not loss.infinite:
+    if loss.scored_by == "r2" and response.shape == y.shape:
         return float(r2_score(y, response, sample_weight=weight))
     return -float(np.average(Observations(y, weight).losses(loss, raw), weights=weight))
 

@@ -122,6 +122,12 @@ class Loss(Spec, ABC):
 
     An offset is then subtracted from the target, so that scales that ``prepared`` takes from it are those of what
     remains to be explained."""
+    scored_by: ClassVar[str] = "loss"
+    """For regression: what ``score`` of estimators is, which searches over parameters maximise.
+
+    - ``"loss"``: minus the weighted mean of the loss, which is right whatever the response is.
+    - ``"r2"``: the coefficient of determination R2 of the response, for losses that predict means.
+    """
     monotone: ClassVar[Sequence[int] | None] = None
     """The signs with which predictions change with each score, 0 for scores without effect; None is 1 for each.
 
@@ -136,6 +142,7 @@ class Loss(Spec, ABC):
         super().validate()
         name, link = type(self).__name__, getattr(self, "link", None)
         require(name, "rows", self.rows, OneOf(self.ALLOWED_ROWS))
+        require(name, "scored_by", self.scored_by, OneOf(("loss", "r2")))
         if not isinstance(link, Link):
             raise TypeError(f"{name}: link must be a Link, such as a FunctionLink, got {link!r}")
 

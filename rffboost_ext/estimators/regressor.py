@@ -74,9 +74,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """How well the model predicts, the more the better, by a measure that suits the loss.
 
-        That is R2, the coefficient of determination, if the response has a column for each of y. For other
-        losses, such as of bounds or ordered classes, it is minus the mean loss: of distributions the mean
-        log-likelihood.
+        That is R2, the coefficient of determination, for losses that predict means or other centers of the
+        target (``Loss.scored_by``). For other losses, such as quantiles, bounds and a user's own by default, it is
+        minus the mean loss: of distributions the mean log-likelihood.
 
         Parameters
         ----------

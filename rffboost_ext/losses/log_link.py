@@ -32,6 +32,7 @@ class LogLinkLoss(ScaledLoss):
     link = LogLink()
     rows = "independent"
     exact_hessian = False
+    scored_by = "r2"
     positive = True
 
     power: float

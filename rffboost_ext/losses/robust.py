@@ -29,6 +29,7 @@ class RobustLoss(EstimatedLoss):
     translation_invariant = True
     fit_criterion = "scaled"
     exact_hessian = False
+    scored_by = "r2"
 
 
 class PiecewiseLinearLoss(RobustLoss, ScaledLoss):
@@ -66,6 +67,8 @@ class Quantile(PiecewiseLinearLoss):
     """
 
     constraints = ScaledLoss.constraints | {"quantile": Real(0.0, 1.0, closed="neither")}
+
+    scored_by = "loss"
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
         super().__init__(unit)

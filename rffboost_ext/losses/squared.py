@@ -43,6 +43,7 @@ class SquaredError(EstimatedLoss):
     rows = "independent"
     translation_invariant = True
     fit_criterion = "scaled"
+    scored_by = "r2"
     estimated = ("output_weights",)
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}
 

@@ -20,8 +20,18 @@ from .target_statistics import EstimatedLoss
 A = TypeVar("A", bound="LossWrapper")
 
 
-SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio"
-TARGETS = "link", "task", "rows", "multilabel", "positive", "translation_invariant", "infinite", "monotone"
+SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio", "scored_by"
+TARGETS = (
+    "link",
+    "task",
+    "rows",
+    "multilabel",
+    "positive",
+    "translation_invariant",
+    "infinite",
+    "monotone",
+    "scored_by",
+)
 
 
 class LossWrapper(Loss):

@@ -10,12 +10,21 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.metrics import log_loss, r2_score
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import log_loss, mean_pinball_loss, r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.losses import FunctionLink, IdentityLink, MultinomialLogitLink, MultinomialLogLoss
+from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext.interop.xgboost import XGBRegressor
+from rffboost_ext.losses import (
+    FunctionLink,
+    IdentityLink,
+    MultinomialLogitLink,
+    MultinomialLogLoss,
+    Quantile,
+    SquaredError,
+)
 
+from ..cases import LOSS_CASES
 from ..coupled_losses import PairwiseLogistic, coupled_rows
 
 RNG = np.random.default_rng(0)
@@ -185,3 +194,43 @@ def test_the_decision_function_is_that_of_the_classes_for_any_number_of_scores(l
     ]
     assert losses[0] < 1.2 * losses[1]
     model.set_params(eval_metric="roc_auc_ovr" if n_classes > 2 else "roc_auc").fit(X, y, eval_set=(X, y))
+
+
+MEANS = {"squared_error", "absolute_error", "huber", "poisson", "gamma", "tweedie"}
+
+
+@pytest.mark.parametrize("case", [case for case in LOSS_CASES if case.make().task == "regression"], ids=str)
+def test_losses_of_centers_are_scored_by_r2_and_others_by_themselves(case):
+    rng = np.random.default_rng(0)
+    y, rows, weight = case.targets(rng, 80), rng.standard_normal((80, 2)), rng.uniform(0.5, 2.0, 80)
+    for host, params in ((RFFBoostRegressor, {"learner": "tree"}), (XGBRegressor, {"n_jobs": 1})):
+        model = host(loss=case.make(), n_estimators=3, **params).fit(rows, y if y.shape[1] > 1 else y[:, 0])
+        predicted = model.predict(rows).reshape(y.shape)
+        found = model.score(rows, y if y.shape[1] > 1 else y[:, 0], sample_weight=weight)
+        if LOSSES.name_of(case.make()) in MEANS:
+            assert found == pytest.approx(r2_score(y, predicted, sample_weight=weight), abs=1e-5)
+        else:
+            losses = model.loss_.value(y, predicted)
+            assert found == pytest.approx(-np.average(losses, weights=weight), rel=1e-5)
+
+
+def test_searches_minimise_a_loss_that_predicts_no_mean():
+    class Upper(Quantile):
+        pass
+
+    assert Upper.scored_by == Loss.scored_by == "loss"
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((300, 2))
+    y = np.sin(2.0 * rows[:, 0]) + np.exp(0.4 * rows[:, 1]) * rng.standard_normal(300)
+    model = RFFBoostRegressor(Upper(0.95), learner="tree", learning_rate=0.5, early_stopping=False)
+    found = GridSearchCV(model, {"n_estimators": [1, 8, 100]}, cv=3).fit(rows, y).cv_results_["mean_test_score"]
+    wanted = cross_val_score(model.set_params(n_estimators=8), rows, y, scoring=pinball, cv=3).mean()
+    assert found[1] == pytest.approx(wanted)
+    broken = type("Broken", (SquaredError,), {"scored_by": "mse"})()
+    with pytest.raises(ValueError, match=r"scored_by must be .* got 'mse'"):
+        RFFBoostRegressor(broken).fit(rows, y)
+
+
+def pinball(model, X, y):
+    """Minus the pinball loss of the 95 % quantile."""
+    return -mean_pinball_loss(y, model.predict(X), alpha=0.95)
