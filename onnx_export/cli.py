@@ -52,12 +52,19 @@ def export(
     dtype: str = "float32",
     opset: int = OPSET,
     tree_operators: bool | None = None,
+    times: str = "",
+    model_version: int = 0,
 ) -> None:
-    """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
+    """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL.
+
+    TIMES, separated by commas, are those of survival functions.
+    """
     check_outputs({"MODEL": model}, [estimator] if data is None else [estimator, data])
     rows = None if data is None else read_table(data)
     fitted = load_estimator(estimator)
-    save_onnx(fitted, model, rows, dtype=dtype, opset=opset, tree_operators=tree_operators)
+    grid = times.split(",") if times else None
+    choices: dict[str, Any] = {"dtype": dtype, "opset": opset, "tree_operators": tree_operators, "times": grid}
+    save_onnx(fitted, model, rows, **choices, model_version=model_version)
     print(describe_onnx(model))
 
 
@@ -106,13 +113,16 @@ def predict(
 
 
 def prediction_columns(predictor: OnnxPredictor, X: Any, base_margin: Any) -> dict[str, Any]:
-    """The predictions of a file, a column for each output, and the ends of intervals if it has them."""
+    """The predictions of a file, a column for each output, with ends of intervals and survival if it has them."""
     found = predictor.predict(X, base_margin)
     numbered = [f"prediction_{k}" for k in range(1 if found.ndim == 1 else found.shape[1])]
     several = dict(zip(predictor.response_names or numbered, found.T, strict=True)) if found.ndim > 1 else None
     columns = several or {"prediction": found}
     if predictor.has_interval:
         columns["low"], columns["high"] = predictor.predict_interval(X, base_margin).T
+    if times := predictor.metadata.times:
+        survival = predictor.predict_survival_function(X, base_margin)
+        columns |= zip([f"survival_{time:g}" for time in times], survival.T, strict=True)
     return columns
 
 

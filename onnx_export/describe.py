@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, TensorProto, ValueInfoProto
 
 from .graph import ML
 from .metadata import Metadata, read_metadata
@@ -87,6 +87,8 @@ class Description:
             + (f", {ML} {self.ml_opset}" * bool(self.ml_opset)),
             "runs on": f"ONNX Runtime {self.minimum_onnxruntime} and newer",
             "written by": ", ".join(f"{name} {version}" for name, version in known.versions.items()),
+            **({"version": f"{known.model_version}"} if known.model_version else {}),
+            **({"metadata": f"{known.user_metadata}"} if known.user_metadata else {}),
         }
 
 
@@ -113,8 +115,8 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     opset, ml_opset = versions.get("", 0), versions.get(ML, 0)
     return Description(
         metadata=read_metadata(proto, name),
-        inputs={entry.name: shape_of(entry) for entry in proto.graph.input},
-        outputs={entry.name: shape_of(entry) for entry in proto.graph.output},
+        inputs={entry.name: shape_of(entry, name) for entry in proto.graph.input},
+        outputs={entry.name: shape_of(entry, name) for entry in proto.graph.output},
         nodes=len(proto.graph.node),
         size=proto.ByteSize(),
         ir_version=proto.ir_version,
@@ -125,11 +127,11 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     )
 
 
-def shape_of(value: object) -> str:
-    """The shape of a declared value, as ``(N, 3)``."""
-    dims = value.type.tensor_type.shape.dim  # type: ignore[attr-defined]
+def shape_of(value: ValueInfoProto, model: str) -> str:
+    """The shape of a declared value of a model, as ``(N, 3)``."""
+    dims = value.type.tensor_type.shape.dim
     if any(isinstance(dim.dim_param, bytes) for dim in dims):
-        raise ValueError(f"the model is damaged: the name of a dimension of {value.name!r} is no text")  # type: ignore[attr-defined]
+        raise ValueError(f"{model} is damaged: the name of a dimension of {value.name!r} is no text")
     sizes = [dim.dim_param or (str(dim.dim_value) if dim.HasField("dim_value") else "N") for dim in dims]
     return f"({', '.join(sizes)})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,7 +12,16 @@ import onnx
 from onnx import ModelProto, ValueInfoProto
 from onnx.defs import onnx_opset_version
 
-from rffboost_ext.exporting import Array, Integer, OneOf, require, resolve_target, write_atomically
+from rffboost_ext.exporting import (
+    Array,
+    Integer,
+    OneOf,
+    check_metadata,
+    native_table,
+    require,
+    resolve_target,
+    write_atomically,
+)
 
 from . import (  # noqa: F401  register kinds of terms and of estimators
     cosines,
@@ -19,6 +29,7 @@ from . import (  # noqa: F401  register kinds of terms and of estimators
     linear_trees,
     mapped,
     pipelines,
+    survival,
     symmetric_trees,
     trees,
     uncertainty,
@@ -29,16 +40,14 @@ from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .inputs import graph_inputs, input_types
 from .links import class_columns, response_nodes
-from .metadata import metadata_for, read_metadata, write_metadata
-from .model import OFFSET, RESERVED, assemble, outer_dtype, value_info
-from .preprocessing_steps import columns_of_fit, open_steps
+from .metadata import metadata_for, read_metadata, require_free_keys, write_metadata
+from .model import DTYPES, OFFSET, RESERVED, assemble, outer_dtype, value_info
+from .preprocessing_steps import ROWS, first_rows, open_steps
 from .runtimes import runner, with_output
 from .source import ExportSource, export_source
+from .survival import check_times
 from .verify import features_in_graph, in_float64
 
-DTYPES = ("float32", "float64", "mixed")
-ROWS = 100
-"""Rows of X on which an exported file is tried."""
 SINGLE = 1e-4
 """Errors of float64 by operators of float32 are smaller, relative to the largest number of a column."""
 OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 9, 26
@@ -51,6 +60,9 @@ def to_onnx(
     dtype: str = "float32",
     opset: int = OPSET,
     tree_operators: bool | None = None,
+    times: Any = None,
+    metadata: Mapping[str, str] | None = None,
+    model_version: int = 0,
 ) -> ModelProto:
     """Export a fitted estimator as an ONNX model.
 
@@ -62,7 +74,8 @@ def to_onnx(
     ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
     raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2). Where ``link.names`` of the
     loss names the columns of its response, each is a further output (n, 1) of that name. Models of survival times
-    have the output ``risk``, which is ``variable`` too; of distributions, ``variable`` is the mean.
+    have the output ``risk``, which is ``variable`` too, and, for `times`, ``survival`` (n, T): the probabilities
+    that the event comes later. Of distributions, ``variable`` is the mean.
 
     Parameters
     ----------
@@ -80,6 +93,12 @@ def to_onnx(
     tree_operators : bool, optional
         True computes all trees by the tree operator of ai.onnx.ml, False by tensor operators, which more runtimes
         have. By default symmetric trees become tensor operators, and all others the tree operator.
+    times : array-like of shape (T,), optional
+        Of survival analysis: the times at which the output ``survival`` has the survival function.
+    metadata : dict of str to str, optional
+        Entries of your own, such as the data or the commit of a fit; any program reads them in ``metadata_props``.
+    model_version : int, default=0
+        The version of your model, a field of ONNX files.
 
     Returns
     -------
@@ -92,7 +111,8 @@ def to_onnx(
         the message says how to register one. Symmetric trees with linear leaves have none for
         ``tree_operators=True``.
     ValueError
-        If `dtype`, `opset` or `tree_operators` is out of range, or the estimator is not fitted.
+        If `dtype`, `opset`, `tree_operators`, `times` or `model_version` is out of range, `metadata` has a name
+        that the file uses itself, or the estimator is not fitted or, for `times`, predicts no survival.
 
     Examples
     --------
@@ -107,15 +127,19 @@ def to_onnx(
     require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
     require("to_onnx", "tree_operators", tree_operators, OneOf((None, True, False)))
+    user, grid = check_metadata("to_onnx", metadata, model_version), check_times(times)
+    require_free_keys(user["metadata"])
     newest = min(HIGHEST_OPSET, onnx_opset_version())
     if opset > newest:
         raise ValueError(
             f"to_onnx: opset must be at most {newest}, the newest that is tested and that onnx {onnx.__version__} "
             f"has, got {opset}"
         )
-    source = export_source(estimator).with_scaling(dtype)
-    X = columns_of_fit(source, X)
-    model = build(source, dtype, opset, X, tree_operators)
+    source = export_source(estimator).with_times(grid).with_scaling(dtype)
+    X = first_rows(source, X)
+    more = {"user_metadata": user["metadata"], "model_version": model_version}
+    more["times"] = None if grid is None else tuple(grid.tolist())
+    model = build(source, dtype, opset, X, tree_operators, **more)
     if source.steps is not None:
         require_same_steps(source, model, X, dtype)
     onnx.checker.check_model(model, full_check=True)
@@ -129,7 +153,7 @@ def require_same_steps(source: ExportSource, model: ModelProto, X: Any, dtype: s
     runtime is installed that can run the graph, nothing is compared.
     """
     rows = np.random.default_rng(0).standard_normal((ROWS, source.n_features)) if X is None else X
-    rows = in_float64(rows.head(ROWS) if hasattr(rows, "head") else rows[:ROWS])
+    rows = in_float64(native_table(rows))
     try:
         with np.errstate(all="ignore"):
             wanted = source.features(rows).astype(np.float64)
@@ -168,6 +192,9 @@ def save_onnx(
     dtype: str = "float32",
     opset: int = OPSET,
     tree_operators: bool | None = None,
+    times: Any = None,
+    metadata: Mapping[str, str] | None = None,
+    model_version: int = 0,
 ) -> ModelProto:
     """Export a fitted estimator into a file.
 
@@ -175,7 +202,7 @@ def save_onnx(
 
     Parameters
     ----------
-    estimator, X, dtype, opset, tree_operators
+    estimator, X, dtype, opset, tree_operators, times, metadata, model_version
         As in :func:`to_onnx`.
     path : path-like
         Where to write.
@@ -193,15 +220,16 @@ def save_onnx(
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """
     resolve_target(path)
-    model = to_onnx(estimator, X, dtype=dtype, opset=opset, tree_operators=tree_operators)
+    choices: dict[str, Any] = {"dtype": dtype, "opset": opset, "tree_operators": tree_operators, "times": times}
+    model = to_onnx(estimator, X, **choices, metadata=metadata, model_version=model_version)
     write_atomically(path, model.SerializeToString())
     return model
 
 
 def build(
-    source: ExportSource, dtype: str, opset: int, X: Any = None, tree_operators: bool | None = None
+    source: ExportSource, dtype: str, opset: int, X: Any, tree_operators: bool | None, **metadata: Any
 ) -> ModelProto:
-    """The model of a source; its terms are compared on rows of X."""
+    """The model of a source with further metadata; its terms are compared on rows of X."""
     outer = outer_dtype(dtype)
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset, tree_operators=tree_operators)
     # Constants and nodes with the names of outputs get a number.
@@ -220,7 +248,7 @@ def build(
         outputs.append(value_info(name, kind, shape))
     model = assemble(graph, inputs, outputs)
     steps_output = "" if source.steps is None else x
-    write_metadata(model, metadata_for(source, dtype, graph, steps_output, missing_text=missing_text))
+    write_metadata(model, metadata_for(source, dtype, graph, steps_output, missing_text=missing_text, **metadata))
     return model
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import onnx
@@ -15,7 +17,7 @@ import rffboost_ext
 from rffboost_ext.exporting import Array, category_lists
 
 from .graph import Graph
-from .model import OFFSET
+from .model import DTYPES, OFFSET
 from .source import ExportSource
 
 FORMAT = "rffboost-onnx 1"
@@ -51,6 +53,12 @@ class Metadata:
     missing_text : dict of str to str, or None
         The text to write for a missing one, by the names of inputs that are text and take missing values; None if
         no input is text.
+    times : tuple of float, or None
+        The times of the output ``survival``; None if there is none.
+    user_metadata : dict of str to str, or None
+        The entries that the user, or another program, has added.
+    model_version : int
+        The version that the user has given to the model; 0 for none.
     """
 
     estimator: str
@@ -69,9 +77,17 @@ class Metadata:
     gaps: tuple[int, ...] | None = None
     n_offsets: int = 0
     missing_text: dict[str, str] | None = None
+    times: tuple[float, ...] | None = None
+    user_metadata: dict[str, str] | None = None
+    model_version: int = 0
 
 
-KEYS = (*Metadata.__annotations__, "labels")
+LARGEST_LABEL = 2**20
+"""Bytes of a class label."""
+OUTSIDE = ("user_metadata", "model_version")
+"""Fields that are no entries of ours: the entries of the user, and a field of ONNX."""
+KEYS = (*(name for name in Metadata.__annotations__ if name not in OUTSIDE), "labels")
+RESERVED_KEYS = (*KEYS, "format", "checksum")
 
 
 def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = "", **more: Any) -> Metadata:
@@ -97,13 +113,15 @@ def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = ""
 
 
 def write_metadata(model: ModelProto, metadata: Metadata) -> None:
-    """Put `metadata` into `model`, each entry as JSON, omitting those at their default; and a checksum of them."""
-    entries = {name: value for name, value in vars(metadata).items() if name != "classes"}
+    """Put `metadata` into `model`: our entries in JSON with a checksum, the user's as they are."""
+    entries = {name: value for name, value in vars(metadata).items() if name not in ("classes", *OUTSIDE)}
     entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
     if metadata.classes is not None:
         entries |= {"classes": metadata.classes.tolist(), "labels": metadata.classes.dtype.str}
     props = {name: json.dumps(value, ensure_ascii=False) for name, value in entries.items()}
-    helper.set_model_props(model, {"format": FORMAT, "checksum": checksum(props)} | props)
+    ours = {"format": FORMAT, "checksum": checksum(props)} | props
+    helper.set_model_props(model, ours | (metadata.user_metadata or {}))
+    model.model_version = metadata.model_version
 
 
 def checksum(props: dict[str, str]) -> str:
@@ -128,15 +146,62 @@ def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
     texts = {key: text for key, text in props.items() if key in KEYS}
     if props.get("checksum") != checksum(texts):
         raise ValueError(f"{name} has damaged metadata: the entries do not have their checksum")
-    entries = {key: json.loads(text) for key, text in texts.items()}
-    entries |= {key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps") if key in entries}
-    if "classes" in entries:
-        entries["classes"] = np.array(entries["classes"], dtype=entries.pop("labels"))
-    metadata = Metadata(**entries)
+    try:
+        user = {key: text for key, text in props.items() if key not in RESERVED_KEYS}
+        metadata = replace(parse(texts), user_metadata=user or None, model_version=model.model_version)
+    # Of what is forged, JSON, NumPy and the constructor raise errors of many kinds.
+    except Exception as error:
+        raise ValueError(f"{name} has invalid metadata: {type(error).__name__}: {error}") from error
+    n_inputs = len(model.graph.input) - (metadata.n_offsets > 0)
+    if metadata.categories and n_inputs not in (1, metadata.n_features):
+        raise ValueError(
+            f"{name} is damaged: it must have {metadata.n_features} inputs of features, got {n_inputs}"
+        )
     require_columns(model, "X", metadata.n_features, name)
-    if metadata.n_offsets:
+    if metadata.n_offsets or any(entry.name == OFFSET for entry in model.graph.input):
         require_columns(model, OFFSET, metadata.n_offsets, name)
     return metadata
+
+
+def parse(texts: dict[str, str]) -> Metadata:
+    """Metadata from entries in JSON, whose types are checked."""
+    entries = {key: json.loads(text) for key, text in texts.items()}
+    entries |= {
+        key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps", "times") if key in entries
+    }
+    labels = np.dtype(entries.pop("labels", None))
+    if labels.itemsize > LARGEST_LABEL:
+        raise ValueError(f"labels must have at most {LARGEST_LABEL} bytes, got {labels}")
+    if "classes" in entries:
+        entries["classes"] = np.array(entries["classes"], dtype=labels)
+        if entries["classes"].ndim != 1:
+            raise ValueError(f"classes must be a list, got the shape {entries['classes'].shape}")
+    for key, hint in get_type_hints(Metadata).items():
+        if key in entries and not is_of_type(entries[key], hint):
+            raise TypeError(f"{key} must be of type {hint}, got {entries[key]!r:.60}")
+    metadata = Metadata(**entries)
+    if metadata.dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {DTYPES}, got {metadata.dtype!r:.60}")
+    for key in ("feature_names", "categories"):
+        if len(getattr(metadata, key)) not in (0, metadata.n_features):
+            raise ValueError(f"{key} must have an entry for each of {metadata.n_features} columns")
+    return metadata
+
+
+def is_of_type(value: Any, hint: Any) -> bool:
+    """Whether a value read from JSON is of the type of an annotation; integers are numbers of something."""
+    if hint is Any:
+        return True
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is UnionType:
+        return any(is_of_type(value, one) for one in inner)
+    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or value < 0)):
+        return False
+    if kind is dict:
+        return all(
+            is_of_type(entry, one) for pair in value.items() for entry, one in zip(pair, inner, strict=True)
+        )
+    return kind not in (list, tuple) or all(is_of_type(entry, inner[0]) for entry in value)
 
 
 def require_columns(model: ModelProto, given: str, width: int, name: str) -> None:
@@ -145,3 +210,10 @@ def require_columns(model: ModelProto, given: str, width: int, name: str) -> Non
     columns = declared[given][1].dim_value if len(declared.get(given, ())) == 2 else width
     if columns != width or (given == OFFSET and given not in declared):
         raise ValueError(f"{name} is damaged: its input {given!r} must have {width} columns, got {columns}")
+
+
+def require_free_keys(metadata: Mapping[str, str]) -> None:
+    """Raise a ValueError if an entry of a user has the key of one of ours."""
+    taken = [key for key in metadata if key in RESERVED_KEYS]
+    if taken:
+        raise ValueError(f"to_onnx: metadata must have other names than {RESERVED_KEYS}, got {taken[0]!r}")

@@ -22,12 +22,15 @@ from .protos import element_type, subgraphs
 
 IR_VERSION = 8
 PRODUCER = "rffboost-ext"
+DTYPES = ("float32", "float64", "mixed")
 FIRST_BYTE = b"\x08"
 """Files begin with the IR version."""
 LARGEST_MODEL = 2**31 - 1
 """Bytes of the largest model that Protocol Buffers can hold."""
 OFFSET = "base_margin"
 """The input of the offset of the raw scores."""
+SURVIVAL = "survival"
+"""The output with probabilities that the event comes later than given times."""
 RESERVED = ("label", "probabilities", "score", "variable", "interval", "X", OFFSET)
 """Names with a fixed meaning."""
 

@@ -14,7 +14,7 @@ from rffboost_ext.exporting import THREADS, Array, count_threads, require, squee
 
 from .inputs import graph_inputs, input_types, require_known_gaps
 from .metadata import Metadata, read_metadata
-from .model import OFFSET, RESERVED, load, name_of
+from .model import OFFSET, RESERVED, SURVIVAL, load, name_of
 from .runtimes import open_session, run_session, with_output
 
 CHUNK_ELEMENTS = 2**18
@@ -193,10 +193,31 @@ class OnnxPredictor:
         """
         return self._run("interval", X, base_margin)
 
+    def predict_survival_function(self, X: Any, base_margin: Any = None) -> Array:
+        """The probabilities that the event comes later than the times ``metadata.times`` of the file, (n, T).
+
+        Parameters
+        ----------
+        X, base_margin
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, T)
+
+        Raises
+        ------
+        AttributeError
+            If the file was exported without times.
+        ValueError, TypeError
+            As in :meth:`predict`.
+        """
+        return self._run(SURVIVAL, X, base_margin)
+
     @property
     def response_names(self) -> list[str]:
         """The outputs of single columns of the response, such as parameters of a distribution."""
-        return [name for name in self._outputs if name not in (*RESERVED, self.metadata.steps)]
+        return [name for name in self._outputs if name not in (*RESERVED, SURVIVAL, self.metadata.steps)]
 
     def output(self, name: str, X: Any, base_margin: Any = None) -> Array:
         """An output of the file by its name.

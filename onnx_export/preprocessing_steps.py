@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from rffboost_ext.exporting import Array
+from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
 from .embedding import declare_opsets
 from .graph import BOOL, FLOAT32, INT64, Graph
@@ -23,6 +23,9 @@ from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts, with_dense_bins
 from .text_steps import accept_empty_texts, missing_texts
+
+ROWS = 100
+"""Rows of X on which the steps are tried."""
 
 
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
@@ -62,7 +65,7 @@ def open_steps(
             "ensemble, got 'mixed'"
         )
     assert source.steps is not None
-    types = initial_types(X, dtype) if hasattr(X, "columns") else {}
+    types = initial_types(X, dtype)
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
     require_no_terms([step for _, step in source.steps.steps])
@@ -125,17 +128,18 @@ def takes_matrix(step: Any) -> bool:
     return not isinstance(step, ColumnTransformer | OneHotEncoder | OrdinalEncoder | TargetEncoder)
 
 
-def columns_of_fit(source: ExportSource, X: Any) -> Any:
-    """The columns of a table in the order of the fit; anything else unchanged."""
-    if not hasattr(X, "columns"):
-        return X
-    given, wanted = [str(name) for name in X.columns], list(source.feature_names)
+def first_rows(source: ExportSource, X: Any) -> Any:
+    """Some rows of X; a table of any package is read by narwhals, with the columns in the order of the fit."""
+    X = read_table(X) if hasattr(type(X), "columns") else X
+    if not is_table(X):
+        return None if X is None else X[:ROWS]
+    given, wanted = [str(name) for name in column_names(X)], list(source.feature_names)
     missing = [name for name in wanted if name not in given]
     if missing:
         raise ValueError(f"to_onnx: X must have the columns {wanted} of the fit, got {given} without {missing}")
     if not wanted and len(given) != source.n_features:
         raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {given}")
-    return X[wanted] if wanted else X
+    return X.head(ROWS)[:, [given.index(name) for name in wanted or given]]
 
 
 def check_steps(model: ModelProto, dtype: str) -> None:
@@ -154,12 +158,8 @@ def check_steps(model: ModelProto, dtype: str) -> None:
 def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:
     """The type of input for each column of a table: real numbers in `dtype`, int64, bool, or object for text."""
     kinds = {"f": np.dtype(dtype), "i": INT64, "u": INT64, "b": BOOL}
-    return {str(name): kinds.get(column_dtype(X[name]).kind, np.dtype(object)) for name in X.columns}
-
-
-def column_dtype(column: Any) -> np.dtype[Any]:
-    """The NumPy type of a table's column; object for text and other types that NumPy lacks."""
-    return column.dtype if isinstance(column.dtype, np.dtype) else np.asarray(column).dtype
+    columns = {str(name): column_values(X, j).dtype.kind for j, name in enumerate(column_names(X))}
+    return {name: kinds.get(kind, np.dtype(object)) for name, kind in columns.items()}
 
 
 def tensor_type(kind: np.dtype[Any], width: int) -> Any:

@@ -21,9 +21,8 @@ from rffboost_ext import (
     RFFBoostDistribution,
     RFFBoostRanker,
     RFFBoostRegressor,
-    RFFBoostSurvival,
 )
-from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_numbers, read_table
+from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_numbers, native_table, read_table
 
 from .derived_links import ColumnLink, MeanLink, require_mean
 from .model import RESERVED
@@ -98,6 +97,8 @@ class ExportSource:
     absent : ndarray of shape (p,), optional
         The number in each column of the output of `steps` that is a missing value to the estimator, since the
         pipeline leaves it out of a sparse matrix.
+    survival : callable, optional
+        The output with the survival function at times (T,).
     """
 
     estimator: str
@@ -120,6 +121,7 @@ class ExportSource:
     scaling: Scaling = ()
     absent_is_missing: bool = False
     absent: Array | None = None
+    survival: Callable[[Array], ExtraOutput] | None = None
 
     @property
     def width(self) -> int:
@@ -131,8 +133,16 @@ class ExportSource:
         if self.encoding is not None:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
-            return dense(self.steps.transform(X), self.absent)
+            return dense(self.steps.transform(native_table(X)), self.absent)
         return np.asarray(as_numbers(read_table(X), in_fit=False))
+
+    def with_times(self, times: Array | None) -> ExportSource:
+        """The same with the survival function at times (T,) as a further output, if there are any."""
+        if times is None:
+            return self
+        if self.survival is None:
+            raise ValueError(f"to_onnx: times must be None for a {self.estimator}, which predicts no survival")
+        return replace(self, extras=(*self.extras, self.survival(times)))
 
     def with_scaling(self, dtype: str) -> ExportSource:
         """The same with `scaling` in the ensemble and thresholds clear of rounding, as exported in `dtype`."""
@@ -255,15 +265,6 @@ def _(model: RFFBoostDistribution) -> ExportSource:
     source, link = export_source.dispatch(BaseRFFBoost)(model), MeanLink(model.loss_)
     require_mean(model.loss_, source.ensemble.n_outputs)
     return replace(source, link=link, response=link.inverse)
-
-
-@export_source.register
-def _(model: RFFBoostSurvival) -> ExportSource:
-    source = export_source.dispatch(BaseRFFBoost)(model)
-    link = model.loss_.risk_link
-    others = tuple(extra for extra in source.extras if extra.name != "risk")
-    risk = ExtraOutput("risk", link, link.inverse, 1)
-    return replace(source, link=link, response=link.inverse, extras=(risk, *others))
 
 
 def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:

@@ -27,6 +27,7 @@ from .metadata import Metadata, read_metadata
 from .model import load, name_of, outer_dtype
 from .runtimes import runner, with_output
 from .source import ExportSource, export_source
+from .survival import check_times
 
 RUNTIMES = ("onnxruntime", "reference", "auto")
 # Tolerance of the steps before the ensemble, as a multiple of the rounding error of a column's largest value:
@@ -96,7 +97,7 @@ def verify_onnx(
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
-    source = source.with_scaling(metadata.dtype)
+    source = source.with_times(check_times(metadata.times)).with_scaling(metadata.dtype)
     feed = graph_inputs(X, input_types(proto), metadata, base_margin)
     n_samples = len(next(iter(feed.values())))
     if not n_samples:
@@ -193,7 +194,7 @@ def effect_within_leaves(ensemble: Ensemble, found: Array, wanted: Array) -> flo
 
 def in_float64(X: Any) -> Any:
     """X with its real numbers of lower precision in float64, X itself if there are none."""
-    if hasattr(X, "columns"):
+    if hasattr(X, "iloc"):
         kinds = {name: np.dtype(X[name].dtype) for name in X.columns if isinstance(X[name].dtype, np.dtype)}
         low = [name for name, kind in kinds.items() if kind.kind == "f" and kind.itemsize < 8]
         return X.astype(dict.fromkeys(low, np.float64)) if low else X

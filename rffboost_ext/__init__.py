@@ -42,7 +42,7 @@ from .learners.registry import LEARNERS
 from .losses.distributions.base import DISTRIBUTIONS
 from .losses.registry import LOSSES
 from .persistence.checkpoint import Checkpoint
-from .persistence.model_file import load_model, save_model
+from .persistence.model_file import ModelDescription, describe_model, load_model, save_model
 from .persistence.values import storable
 from .terms import Cosines, SymmetricTrees, Trees
 from .terms.ensemble import Ensemble
@@ -75,6 +75,7 @@ __all__ = [
     "Link",
     "Loss",
     "Mixture",
+    "ModelDescription",
     "Observations",
     "Optimizer",
     "Placement",
@@ -104,6 +105,7 @@ __all__ = [
     "average",
     "boost",
     "compress",
+    "describe_model",
     "load_model",
     "presets",
     "save_model",

@@ -15,6 +15,7 @@ from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
 from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
 from .persistence.container import MAGIC
+from .persistence.model_file import check_metadata
 from .preprocessing.category_encoding import CategoryEncoding, category_lists
 from .preprocessing.row_arguments import check_base_margin, require_base_margin
 from .preprocessing.tables import (

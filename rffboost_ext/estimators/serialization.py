@@ -92,7 +92,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int, "encoder_": FeatureEncoder}
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
     wrong += [] if fitted.get("uses_base_margin_", True) is True else ["uses_base_margin_"]
-    wrong += [] if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted)
+    wrong += [] if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted) + wrong_times(cls, fitted)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
     built.encoder_.set_params(
         owner=cls.__name__, categorical_features=model.categorical_features, missing=model.missing
@@ -123,13 +123,32 @@ def wrong_columns(fitted: dict[str, Any]) -> list[str]:
     categories, missing, expansion = encoder.categories, encoder.missing_columns, encoder.expansion
     is_right = {
         "n_features_in_": getattr(encoder, "n_features_in_", None) == d,
-        "categories": categories is None
-        or (isinstance(categories, CategoryEncoding) and len(categories.categories) == d),
+        "categories": categories is None or are_categories(categories, d),
         "missing_columns": missing is None or (is_array(missing, d) and missing.dtype == bool),
         "feature_names_in_": encoder.names is None or is_text(encoder.names, d),
         "expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
     }
     return [f"encoder_.{name}" for name, right in is_right.items() if not right]
+
+
+def wrong_times(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
+    """The attributes with times, and hazards at them, of survival analysis that are wrong."""
+    if cls is not RFFBoostSurvival:
+        return []
+    times = fitted.get("unique_times_")
+    size = len(times) if isinstance(times, np.ndarray) and times.ndim else 0
+    names = "unique_times_", "_baseline_hazard"
+    return [name for name in names if not is_array(fitted.get(name), size) or fitted[name].dtype != np.float64]
+
+
+def are_categories(encoding: Any, d: int) -> bool:
+    """Whether a value holds the categories of d columns: numbers or texts, or None."""
+    if not isinstance(encoding, CategoryEncoding) or len(encoding.categories) != d:
+        return False
+    arrays = [known for known in encoding.categories if known is not None]
+    if not all(isinstance(known, np.ndarray) and known.ndim == 1 for known in arrays):
+        return False
+    return all(isinstance(value, str | bytes | int | float) for known in arrays for value in known.tolist())
 
 
 def is_array(value: Any, size: int) -> bool:

@@ -7,7 +7,8 @@ bytes                contents
 8                    version of the format, unsigned, little-endian
 8                    length of the header, likewise
 length of header     JSON in UTF-8: ``kind`` ("model" or "checkpoint"), ``written_by``, ``contents`` (see
-                     :mod:`~rffboost_ext.persistence.values`) and ``arrays``, a list of [dtype, shape, order]
+                     :mod:`~rffboost_ext.persistence.values`) and ``arrays``, a list of [dtype, shape, order];
+                     of a model also the user's ``metadata`` and ``model_version``, if they are given
 up to the last 32    the arrays, contiguous, each in its order ("C" or "F")
 32                   SHA-256 of all preceding bytes
 ===================  =======================================================================================
@@ -21,7 +22,7 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -39,11 +40,13 @@ DIGEST = hashlib.sha256().digest_size
 VERBS = ("is ", "was ", "has ", "holds ", "refers ")
 
 
-def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
-    """Write `value`, which messages call `name`, to a file of a kind, atomically."""
+def write_value(
+    path: str | os.PathLike[str], kind: str, value: Any, name: str, more: Mapping[str, Any] | None = None
+) -> None:
+    """Write `value`, which messages call `name`, to a file of a kind, atomically, with `more` in its header."""
     packer = Packer()
     contents = packer.pack(value, name)
-    write_atomically(path, encode(kind, contents, packer.arrays))
+    write_atomically(path, encode(kind, contents, packer.arrays, more))
 
 
 def read_value(path: str | os.PathLike[str], kind: str) -> Any:
@@ -56,11 +59,18 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     OSError
         If the file cannot be read.
     """
+    with intact_bytes(path) as data:
+        contents, arrays = decode(kind, data)
+        return Unpacker(arrays).unpack(contents)
+
+
+@contextmanager
+def intact_bytes(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """A context with the bytes of a file, in which any error about its contents names it."""
     path = check_path(path)
     require_regular(path)
     with open(path, "rb") as file, naming_file(path):
-        contents, arrays = decode(kind, read_intact(file))
-        return Unpacker(arrays).unpack(contents)
+        yield read_intact(file)
 
 
 @contextmanager
@@ -76,12 +86,13 @@ def naming_file(path: str) -> Iterator[None]:
         raise ValueError(f"{path!r} {reason}") from error
 
 
-def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
-    """The bytes of a file with `contents`, JSON that refers to `arrays` by index."""
+def encode(kind: str, contents: Any, arrays: Sequence[Array], more: Mapping[str, Any] | None = None) -> bytes:
+    """The bytes of a file with `contents`, JSON that refers to `arrays` by index, and `more` in its header."""
     from .._version import __version__
 
     table = [[array.dtype.str, list(array.shape), order_of(array)] for array in arrays]
-    header = {"kind": kind, "written_by": f"rffboost_ext {__version__}", "contents": contents, "arrays": table}
+    header = {"kind": kind, "written_by": f"rffboost_ext {__version__}", **(more or {})}
+    header |= {"contents": contents, "arrays": table}
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     raw = [array.tobytes(order) for array, (_, _, order) in zip(arrays, table, strict=True)]  # type: ignore[arg-type]
     body = b"".join([PREFIX.pack(MAGIC, VERSION, len(text)), text, *raw])
@@ -96,10 +107,7 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     ValueError
         If the file is of another version, or of another kind. The message starts with a verb.
     """
-    text, raw = split_sections(data)
-    header = json.loads(text)
-    if header["kind"] != kind:
-        raise ValueError(f"holds a {header['kind']}, not a {kind}")
+    header, raw = header_of(kind, data)
     arrays, end = [], 0
     for dtype, shape, order in header["arrays"]:
         if not DTYPE.fullmatch(dtype):
@@ -111,6 +119,15 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     if end != len(raw):
         raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {end}")
     return header["contents"], arrays
+
+
+def header_of(kind: str, data: bytes) -> tuple[Any, memoryview]:
+    """Header and arrays of an intact file; a ValueError if it is of another kind."""
+    text, raw = split_sections(data)
+    header = json.loads(text)
+    if header["kind"] != kind:
+        raise ValueError(f"holds a {header['kind']}, not a {kind}")
+    return header, raw
 
 
 def read_intact(file: BinaryIO) -> bytes:

@@ -10,38 +10,63 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
 from typing import Any, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..terms.ensemble import Ensemble
+from ..utils.param_validation import Integer, require
 from ..utils.warnings import warn_user
-from .container import naming_file, read_value, write_value
+from .container import header_of, intact_bytes, naming_file, read_value, write_value
 
 KIND = "model"
 E = TypeVar("E", bound="ModelFileMixin")
 
 
+class MethodOfClass(classmethod):
+    """A class method that refuses a call on an instance, which stays as it is: XGBoost's loads into it."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return super().__get__(instance, owner)
+        name = self.__func__.__name__
+
+        def refuse(*args: Any, **kwargs: Any) -> None:
+            raise TypeError(
+                f"{name} returns a new model and must be called on the class, as in "
+                f"model = {type(instance).__name__}.{name}(path), got a call on an instance"
+            )
+
+        return refuse
+
+
 class ModelFileMixin:
     """Saves a fitted estimator as data, and loads it again."""
 
-    def save_model(self, path: str | PathLike[str]) -> None:
+    def save_model(
+        self, path: str | PathLike[str], *, metadata: Mapping[str, str] | None = None, model_version: int = 0
+    ) -> None:
         """Write the fitted model to a file that holds data only; see :func:`~rffboost_ext.save_model`.
 
         Parameters
         ----------
         path : str or path
             The file, written atomically.
+        metadata, model_version
+            As in :func:`~rffboost_ext.save_model`.
 
         Raises
         ------
-        NotFittedError, TypeError, OSError
-            If the model is not fitted, holds what cannot be stored, or the file cannot be written.
+        NotFittedError, TypeError, ValueError, OSError
+            If the model is not fitted, holds what cannot be stored, an argument is invalid, or the file cannot be
+            written.
         """
-        save_model(self, path)
+        save_model(self, path, metadata=metadata, model_version=model_version)
 
-    @classmethod
+    @MethodOfClass
     def load_model(cls: type[E], path: str | PathLike[str]) -> E:
         """A new model from a file that :meth:`save_model` has written; see :func:`~rffboost_ext.load_model`.
 
@@ -67,7 +92,13 @@ class ModelFileMixin:
         return model
 
 
-def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -> None:
+def save_model(
+    model: ModelFileMixin | Ensemble,
+    path: str | os.PathLike[str],
+    *,
+    metadata: Mapping[str, str] | None = None,
+    model_version: int = 0,
+) -> None:
     """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` restores it.
 
     The file is written atomically: an existing one stays as it is until the new one is complete.
@@ -80,15 +111,21 @@ def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -
         fit, are left out, with a warning.
     path : str or path
         The file, with any extension; ``.rffboost`` is usual.
+    metadata : dict of str to str, optional
+        Entries of your own, such as the data or the commit of a fit, which :func:`describe_model` reads.
+    model_version : int, default=0
+        The version of your model, likewise.
 
     Raises
     ------
     NotFittedError
         If the estimator is not fitted.
+    ValueError
+        If `model_version` is negative.
     TypeError
-        If the model holds something that cannot be stored, such as a part that is not registered, or categories
-        that are neither text nor numbers; the message names the part, or the column. Nothing is written then. See
-        :func:`~rffboost_ext.storable`.
+        If `metadata` is no dict of texts, or the model holds something that cannot be stored, such as a part that
+        is not registered, or categories that are neither text nor numbers; the message names the part, or the
+        column. Nothing is written then. See :func:`~rffboost_ext.storable`.
     OSError
         If the file cannot be written.
 
@@ -105,10 +142,64 @@ def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
+    given = check_metadata("save_model", metadata, model_version)
     if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
-    write_value(path, KIND, model, type(model).__name__)
+    write_value(path, KIND, model, type(model).__name__, {key: entry for key, entry in given.items() if entry})
+
+
+def check_metadata(owner: str, metadata: Any, model_version: Any) -> dict[str, Any]:
+    """A user's entries and version of a file, by these names; a TypeError or ValueError if they are invalid."""
+    require(owner, "model_version", model_version, Integer(0))
+    entries = {} if metadata is None else metadata
+    if not isinstance(entries, Mapping) or not all(isinstance(text, str) for text in chain(*entries.items())):
+        raise TypeError(f"{owner}: metadata must be a dict of texts by name, got {metadata!r:.100}")
+    return {"metadata": dict(entries), "model_version": model_version}
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """What a model file says of its model.
+
+    Attributes
+    ----------
+    written_by : str
+        The package and its version.
+    metadata : dict of str to str
+        The entries that the user has given to :func:`save_model`.
+    model_version : int
+        The version that the user has given; 0 for none.
+    """
+
+    written_by: str
+    metadata: dict[str, str]
+    model_version: int
+
+
+def describe_model(path: str | os.PathLike[str]) -> ModelDescription:
+    """Read what a model file says of its model, without the model.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of :func:`save_model`.
+
+    Returns
+    -------
+    ModelDescription
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `path` is not a path, or the file is damaged, incomplete, or no model file.
+    OSError
+        If it cannot be read.
+    """
+    with intact_bytes(path) as data:
+        header, _ = header_of(KIND, data)
+        given = check_metadata("its header", header.get("metadata"), header.get("model_version", 0))
+        return ModelDescription(str(header["written_by"]), **given)
 
 
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:

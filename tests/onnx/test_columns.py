@@ -9,7 +9,9 @@ import onnx
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
@@ -249,3 +251,37 @@ def test_a_column_whose_categories_all_have_no_weight() -> None:
     model.fit(rows, rows["a"], np.arange(80) >= 3)
     file = to_onnx(model)
     np.testing.assert_allclose(OnnxPredictor(file).predict(rows[3:]), model.predict(rows[3:]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "narwhals", "pyarrow"])
+@pytest.mark.parametrize("kind", ["alone", "categories", "steps", "columns"])
+def test_tables_of_every_package(kind: str, package: str) -> None:
+    numbers = pd.DataFrame(
+        np.random.default_rng(0).standard_normal((60, 2)).astype(np.float32), columns=["b", "a"]
+    )
+    model: Any = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
+    if kind == "categories":
+        numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
+    if kind == "steps":
+        model = make_pipeline(MinMaxScaler(), model)
+    if kind == "columns":
+        model = make_pipeline(ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough"), model)
+    if (package, kind) in (("pyarrow", "columns"), ("narwhals", "columns"), ("narwhals", "steps")):
+        pytest.skip("scikit-learn does not take such tables")
+    table = numbers if package == "pandas" else converted_table(numbers, package)
+    fitted = model.fit(numbers, numbers["a"])
+    file = to_onnx(fitted, table)
+    verify_onnx(fitted, file, table, raise_on_mismatch=True)
+    np.testing.assert_allclose(OnnxPredictor(file).predict(table), fitted.predict(numbers), atol=1e-6)
+
+
+def converted_table(table: pd.DataFrame, package: str) -> Any:
+    """A table of pandas as one of another package."""
+    if package == "pyarrow":
+        return pytest.importorskip("pyarrow").Table.from_pandas(table)
+    if package == "narwhals":
+        return pytest.importorskip("narwhals.stable.v2").from_native(table)
+    polars = pytest.importorskip("polars")
+    texts = {name: table[name].astype(object).to_list() for name in table if table[name].dtype == "category"}
+    made = polars.DataFrame({name: texts.get(name, table[name].to_numpy()) for name in table})
+    return made.with_columns(polars.col(*texts).cast(polars.Categorical)) if texts else made

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from onnx_export import OnnxPredictor, describe_onnx, to_onnx, verify_onnx
 from onnx_export.cli import main
+from onnx_export.metadata import KEYS, checksum
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap
 
@@ -90,6 +93,32 @@ BAD_FILES = {
 }
 
 
+def forged(model: onnx.ModelProto, key: str, value: Any) -> onnx.ModelProto:
+    """A model with another entry in its metadata and a right checksum."""
+    model, props = (
+        copied(model),
+        {prop.key: prop.value for prop in model.metadata_props} | {key: json.dumps(value)},
+    )
+    props["checksum"] = checksum({name: text for name, text in props.items() if name in KEYS})
+    onnx.helper.set_model_props(model, props)
+    return model
+
+
+ODD = [None, True, -1, 10**9, 1.5, "", "x", "<U200000000", [], [[]], ["a"], [[["a"]]], [-1], {}, {"a": 1}]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_forged_metadata_has_no_other_errors(key: str, tmp_path: Path) -> None:
+    for number, (model, X) in enumerate(models()[2:4]):
+        path = tmp_path / f"{number}.onnx"
+        for value in ODD:
+            path.write_bytes(forged(model, key, value).SerializeToString())
+            for read in READERS.values():
+                refusal(read, path, X)
+            with pytest.raises(ValueError, match=path.name) if value == [[["a"]]] else suppress(ValueError):
+                describe_onnx(path)
+
+
 @pytest.mark.parametrize("name", BAD_FILES)
 @readers
 def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> None:
@@ -111,7 +140,7 @@ def test_parts_of_a_graph_that_are_missing() -> None:
         with pytest.raises(ValueError, match="cannot load the model"):
             OnnxPredictor(changed(lambda model, k=k: model.graph.initializer.pop(k)))
     content = to_onnx(fitted(0)[0]).SerializeToString().replace(b"\x12\x01N", b"\x12\x01\xff")
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match="the model is damaged"):
         describe_onnx(content)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
@@ -40,6 +41,20 @@ def test_the_description() -> None:
         assert word in str(description)
 
 
+def test_metadata_and_a_version_of_the_user(tmp_path: Path) -> None:
+    estimator, X = fitted(0)
+    given: dict[str, Any] = {"metadata": {"commit": "4f2a", "größe": "1 m"}, "model_version": 3}
+    save_onnx(estimator, tmp_path / "m.onnx", **given)
+    known = describe_onnx(tmp_path / "m.onnx")
+    assert (known.metadata.user_metadata, known.metadata.model_version) == tuple(given.values())
+    for word in ("4f2a", "größe", "version       3"):
+        assert word in str(known)
+    options = onnxruntime.InferenceSession(tmp_path / "m.onnx").get_modelmeta()
+    assert (options.version, options.custom_metadata_map["commit"]) == (3, "4f2a")
+    verify_onnx(estimator, tmp_path / "m.onnx", X, raise_on_mismatch=True)
+    assert describe_onnx(to_onnx(estimator)).metadata.user_metadata is None
+
+
 @pytest.mark.parametrize(
     ("versions", "runtime"),
     [
@@ -63,6 +78,9 @@ def test_the_oldest_runtime(versions: tuple[int, int, int], runtime: str) -> Non
         ({"opset": 7}, ValueError, "opset must be an integer >= 9, got 7"),
         ({"opset": 27}, ValueError, "opset must be at most"),
         ({"opset": "13"}, TypeError, "opset must be an integer"),
+        ({"metadata": {"classes": "a"}}, ValueError, "metadata must have other names than .* got 'classes'"),
+        ({"metadata": {"a": 1}}, TypeError, "metadata must be a dict of texts"),
+        ({"model_version": -1}, ValueError, "model_version must be an integer >= 0"),
     ],
 )
 def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: str, tmp_path: Path) -> None:

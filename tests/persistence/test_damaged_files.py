@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, load_model
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import Packer
 
@@ -193,6 +194,27 @@ def test_walks_of_forged_trees_end(good, place):
             continue
         with pytest.raises(ValueError, match="out of range"):
             load_model(place)
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "a", ["a"], {"objects": [[1], [None]]}], ids=str)
+def test_categories_are_checked_at_loading(value, tmp_path):
+    table = pd.DataFrame({"k": pd.Categorical(np.where(Y, "p", "q"))})
+    model = RFFBoostRegressor(**(FEW | {"learner": "tree"})).fit(table, X[:, 0])
+    contents, arrays = container.decode("model", packed(model))
+    path = next(path for path in nodes(contents) if path[-3:] == ("categories", "tuple", 0))
+    (tmp_path / "model").write_bytes(container.encode("model", replaced(contents, path, value), arrays))
+    with pytest.raises(ValueError, match=r"model' .*categories cannot be"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("value", [None, 2.0, "a", ["a"], np.zeros((2, 2)), np.array(["a"]), np.zeros(1)], ids=str)
+@pytest.mark.parametrize("name", ["unique_times_", "_baseline_hazard"])
+def test_times_of_survival_are_checked_at_loading(name, value, tmp_path):
+    model = RFFBoostSurvival(**(FEW | {"learner": "tree"})).fit(X, np.exp(X[:, 0]))
+    setattr(model, name, value)
+    (tmp_path / "model").write_bytes(packed(model))
+    with pytest.raises(ValueError, match=r"model' .*(unique_times_|_baseline_hazard) cannot be"):
+        load_model(tmp_path / "model")
 
 
 @pytest.mark.parametrize(

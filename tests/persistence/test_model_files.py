@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import LEARNERS, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext import (
+    LEARNERS,
+    Ensemble,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    Tree,
+    describe_model,
+)
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, LearnerCase, make_data, make_estimator
 from .model_file_cases import FEW, X, Y, again, assert_same, through_a_file
@@ -136,3 +143,42 @@ def test_the_file_does_not_depend_on_when_it_is_written(tmp_path):
     for name in ("one", "other"):
         model.save_model(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_file_carries_metadata_and_a_version(tmp_path):
+    model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
+    given = {"metadata": {"commit": "4f2a", "größe": "", "format": "any"}, "model_version": 3}
+    model.save_model(tmp_path / "plain")
+    model.save_model(tmp_path / "more", **given)
+    for path, wanted in ((tmp_path / "plain", ({}, 0)), (tmp_path / "more", tuple(given.values()))):
+        found = describe_model(path)
+        assert (found.metadata, found.model_version) == wanted
+        assert found.written_by.startswith("rffboost_ext ")
+        assert_same(model, RFFBoostRegressor.load_model(path), X)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"metadata": {"a": 1}}, TypeError),
+        ({"metadata": {1: "a"}}, TypeError),
+        ({"metadata": ["a"]}, TypeError),
+        ({"model_version": -1}, ValueError),
+        ({"model_version": "1"}, TypeError),
+    ],
+    ids=str,
+)
+def test_metadata_are_texts_and_versions_are_numbers(given, error, tmp_path):
+    model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
+    with pytest.raises(error, match=f"save_model: {next(iter(given))} must be"):
+        model.save_model(tmp_path / "m", **given)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_is_not_loaded_into_an_instance(tmp_path):
+    model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
+    model.save_model(tmp_path / "m")
+    with pytest.raises(
+        TypeError, match=r"must be called on the class, as in model = RFFBoostRegressor.load_model\("
+    ):
+        RFFBoostRegressor().load_model(tmp_path / "m")
