@@ -62,7 +62,7 @@ def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Ar
     order = times[row, first].argsort(axis=1)
     wins = np.zeros(times.shape, dtype=bool)
     wins[row, first[row, order]] = np.arange(n_first) < sizes[:, None]
-    rows, columns = np.nonzero(wins)
+    rows, columns = np.argwhere(wins).T
     return rows, columns
 
 
