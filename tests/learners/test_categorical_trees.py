@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -75,3 +76,22 @@ def test_trees_with_and_without_sets_are_stacked():
     np.testing.assert_allclose(stacked(X), narrow(X) + sum(part(X) for part in parts), atol=1e-12)
     np.testing.assert_allclose(pickle.loads(pickle.dumps(stacked))(X), stacked(X), rtol=0)
     assert Trees.stack(parts[2:4]).subset is None
+
+
+def test_trees_of_wide_categories_are_extracted_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 5_000, 3_000)
+    table = pd.DataFrame({"code": pd.Categorical(code), "number": rng.standard_normal(3_000)})
+    y = rng.standard_normal(5_000)[code] + table["number"]
+
+    def fit():
+        return RFFBoostRegressor(learner="tree", n_estimators=12, early_stopping=False).fit(table, y)
+
+    tracemalloc.start()
+    model = fit()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # As lists of Python's integers the fit took 14 MB.
+    assert peak < 10e6
+    monkeypatch.setattr("rffboost_ext.learners.trees.incremental_forest.MAX_CATEGORIES", 1)
+    np.testing.assert_array_equal(fit().predict(table), model.predict(table))

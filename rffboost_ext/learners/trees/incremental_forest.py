@@ -17,6 +17,9 @@ from .single_precision import lower_thresholds, shift_thresholds
 if TYPE_CHECKING:
     from xgboost import Booster
 
+# Rounds times levels of a category that are extracted at once: each split may have a set of nearly all levels.
+MAX_CATEGORIES = 2**18
+
 
 class IncrementalForest:
     """A booster in training on X (n, d), and the trees of ``X + center`` extracted from it so far, by round."""
@@ -24,20 +27,26 @@ class IncrementalForest:
     def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
         self.booster, self.X, self.center = booster, X, center
         self._rounds: list[Trees] = []
+        coded = np.flatnonzero([kind == "c" for kind in booster.feature_types or ()])
+        levels = int(np.fmax.reduce(X[:, coded], axis=None, initial=0.0)) + 1
+        self._n_at_once = max(1, MAX_CATEGORIES // levels)
 
     def round(self, index: int) -> Trees:
         """The trees of one round."""
-        if index >= len(self._rounds):
+        while index >= len(self._rounds):
             self._extract()
         return self._rounds[index]
 
     @defer_signals()
     def _extract(self) -> None:
-        """Extract all new rounds at once, because each call has a fixed cost."""
+        """Extract several new rounds at once, because each call has a fixed cost."""
         from .xgboost_model import parse_model, read_trees
 
-        start = len(self._rounds)
-        trees, counts = read_trees(parse_model(self.booster[start:] if start else self.booster))
+        start, stop = len(self._rounds), self.booster.num_boosted_rounds()
+        end = min(stop, start + self._n_at_once)
+        trees, counts = read_trees(
+            parse_model(self.booster if (start, end) == (0, stop) else self.booster[start:end])
+        )
         trees = lower_thresholds(trees, self.X)
         trees = trees if self.center is None else shift_thresholds(trees, self.center)
         self._rounds = self._rounds + trees.split(counts)
