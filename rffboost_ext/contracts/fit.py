@@ -106,11 +106,11 @@ def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) 
     before = dict(vars(loss))
     prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
     changed = [name for name, value in vars(loss).items() if name not in before or before[name] is not value]
-    require_that(
-        not changed,
-        f"loss {loss!r}: prepared must not change the loss, whose {', '.join(changed)} other fits share: return a "
-        f"clone with parameters",
-    )
+    if changed:
+        raise ContractError(
+            f"loss {loss!r}: prepared must not change the loss, whose {', '.join(changed)} other fits share: "
+            f"return a clone with parameters"
+        )
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe(prepared)}")
     require(type(prepared).__name__, "scales", prepared.scales, Instance(Scales))
