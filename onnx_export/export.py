@@ -127,7 +127,7 @@ def to_onnx(
     require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
     require("to_onnx", "tree_operators", tree_operators, OneOf((None, True, False)))
-    user, grid = check_metadata("to_onnx", metadata, model_version), check_times(times)
+    user, grid = check_metadata("to_onnx", metadata, model_version), None if times is None else check_times(times)
     require_free_keys(user["metadata"])
     newest = min(HIGHEST_OPSET, onnx_opset_version())
     if opset > newest:
@@ -136,7 +136,7 @@ def to_onnx(
             f"has, got {opset}"
         )
     source = export_source(estimator).with_times(grid).with_scaling(dtype)
-    X = first_rows(source, X)
+    X = None if X is None else first_rows(source, X)
     more = {"user_metadata": user["metadata"], "model_version": model_version}
     more["times"] = None if grid is None else tuple(grid.tolist())
     model = build(source, dtype, opset, X, tree_operators, **more)

@@ -132,7 +132,7 @@ def first_rows(source: ExportSource, X: Any) -> Any:
     """Some rows of X; a table of any package is read by narwhals, with the columns in the order of the fit."""
     X = read_table(X) if hasattr(type(X), "columns") else X
     if not is_table(X):
-        return None if X is None else X[:ROWS]
+        return X[:ROWS]
     given, wanted = [str(name) for name in column_names(X)], list(source.feature_names)
     missing = [name for name in wanted if name not in given]
     if missing:

@@ -35,10 +35,8 @@ def _(model: RFFBoostSurvival) -> ExportSource:
     return replace(source, link=link, response=link.inverse, extras=extras, survival=survival)
 
 
-def check_times(times: Any) -> Array | None:
+def check_times(times: Any) -> Array:
     """Times (T,) as float64, or a ValueError."""
-    if times is None:
-        return None
     try:
         found = np.array(times, dtype=np.float64)
     except (TypeError, ValueError):

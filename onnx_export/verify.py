@@ -97,7 +97,9 @@ def verify_onnx(
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
-    source = source.with_times(check_times(metadata.times)).with_scaling(metadata.dtype)
+    source = source.with_times(None if metadata.times is None else check_times(metadata.times)).with_scaling(
+        metadata.dtype
+    )
     feed = graph_inputs(X, input_types(proto), metadata, base_margin)
     n_samples = len(next(iter(feed.values())))
     if not n_samples:

@@ -15,7 +15,6 @@ from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
 from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
 from .persistence.container import MAGIC
-from .persistence.model_file import check_metadata
 from .preprocessing.category_encoding import CategoryEncoding, category_lists
 from .preprocessing.row_arguments import check_base_margin, require_base_margin
 from .preprocessing.tables import (
@@ -32,5 +31,5 @@ from .preprocessing.tables import (
 from .preprocessing.targets import squeeze
 from .utils.files import check_path, require_regular, resolve_target, write_atomically
 from .utils.parallel import count_threads
-from .utils.param_validation import THREADS, Integer, OneOf, require
+from .utils.param_validation import THREADS, Integer, OneOf, check_metadata, require
 from .utils.typing import Array

@@ -11,14 +11,13 @@ import numbers
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from os import PathLike
 from typing import Any, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import Integer, require
+from ..utils.param_validation import check_metadata
 from ..utils.warnings import warn_user
 from .container import header_of, intact_bytes, naming_file, read_value, write_value
 
@@ -147,15 +146,6 @@ def save_model(
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
     write_value(path, KIND, model, type(model).__name__, {key: entry for key, entry in given.items() if entry})
-
-
-def check_metadata(owner: str, metadata: Any, model_version: Any) -> dict[str, Any]:
-    """A user's entries and version of a file, by these names; a TypeError or ValueError if they are invalid."""
-    require(owner, "model_version", model_version, Integer(0))
-    entries = {} if metadata is None else metadata
-    if not isinstance(entries, Mapping) or not all(isinstance(text, str) for text in chain(*entries.items())):
-        raise TypeError(f"{owner}: metadata must be a dict of texts by name, got {metadata!r:.100}")
-    return {"metadata": dict(entries), "model_version": model_version}
 
 
 @dataclass(frozen=True)

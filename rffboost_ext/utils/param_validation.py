@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from operator import methodcaller
 from typing import Any, TypeVar
 
@@ -239,3 +240,12 @@ def parameter_defaults(function: Callable[..., object]) -> dict[str, object]:
 def is_auto(value: object) -> bool:
     """Whether a parameter is "auto"."""
     return isinstance(value, str) and value == "auto"
+
+
+def check_metadata(owner: str, metadata: Any, model_version: Any) -> dict[str, Any]:
+    """A user's entries and version of a file, by these names; a TypeError or ValueError if they are invalid."""
+    require(owner, "model_version", model_version, Integer(0))
+    entries = {} if metadata is None else metadata
+    if not isinstance(entries, Mapping) or not all(isinstance(text, str) for text in chain(*entries.items())):
+        raise TypeError(f"{owner}: metadata must be a dict of texts by name, got {metadata!r:.100}")
+    return {"metadata": dict(entries), "model_version": model_version}
