@@ -50,6 +50,18 @@ def defer_signals() -> Iterator[None]:
 
 
 @contextmanager
+def ignore_interrupts() -> Iterator[None]:
+    """A context in which Ctrl-C is ignored, as by processes that start in it for good; this one ends them."""
+    handlers = {number: handler for number, handler in python_handlers().items() if number == signal.SIGINT}
+    try:
+        for number in handlers:
+            signal.signal(number, signal.SIG_IGN)
+        yield
+    finally:
+        install(handlers)
+
+
+@contextmanager
 def watch_signals() -> Iterator[list[BaseException]]:
     """A context that yields the list of interrupts that handlers raise in it.
 

@@ -64,7 +64,8 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
         return fail(" ".join([str(error), *getattr(error, "__notes__", ())]), program)
     except click_exception as error:
         return fail(cast(Any, error).format_message(), program)
-    return code if isinstance(code, int) else 0
+    # Typer turns Ctrl-C into this code.
+    return fail("interrupted", program, code) if code == 130 else code if isinstance(code, int) else 0
 
 
 def application() -> Typer:

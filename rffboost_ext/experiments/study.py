@@ -11,6 +11,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from .._signals import ignore_interrupts
 from .records import Key, Record, Records
 
 Measures = Callable[[Any, Any, "Task"], list[dict[str, Any]]]
@@ -198,9 +199,11 @@ def parallel(calls: Sequence[Callable[[], Any]], jobs: int) -> Iterator[Any]:
     """The results of calls in `jobs` processes, as they arrive."""
     from joblib import Parallel, delayed
 
-    results: Iterator[Any] = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(call)() for call in calls
-    )
+    # Workers that Ctrl-C interrupts as they start print tracebacks.
+    with ignore_interrupts():
+        results: Iterator[Any] = Parallel(n_jobs=jobs, return_as="generator_unordered")(
+            delayed(call)() for call in calls
+        )
     return results
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from functools import partial
 
 import numpy as np
@@ -210,3 +215,30 @@ def test_a_report_has_a_table_of_systems_and_of_data_sets():
 def test_tables_and_signs():
     assert markdown(["a", "b"], [["1", "2|3"]]).splitlines()[0].replace(" ", "") == "|a|b|"
     assert [signed(value, 1) for value in (1.25, -1.25, -0.01)] == ["+1.2", "\u22121.2", "0.0"]
+
+
+WORKERS = """
+import time
+from functools import partial
+from rffboost_ext.experiments.study import parallel
+print("ready", flush=True)
+try:
+    list(parallel([partial(time.sleep, 9.0)] * 2, 2))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Ctrl-C reaches a group of processes")
+def test_workers_that_start_are_interrupted_without_tracebacks():
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    # Under nohup a child would inherit that Ctrl-C is ignored.
+    given = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen([sys.executable, "-c", WORKERS], start_new_session=True, **pipes)
+    finally:
+        signal.signal(signal.SIGINT, given)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.6)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
