@@ -6,10 +6,23 @@ from functools import singledispatch
 
 import numpy as np
 
-from rffboost_ext import Ensemble, Term
+from rffboost_ext import Ensemble, Link, Term
 from rffboost_ext.exporting import Array
 
-from .graph import BOOL, Graph, no_form
+from .graph import BOOL, ConversionError, Graph
+
+
+def no_form(kind: str, part: Term | Link, x: str, result: str) -> ConversionError:
+    """The error for a term or link without an ONNX form, which says how to register one."""
+    name = type(part).__name__
+    return ConversionError(
+        f"a {kind} of type {name} has no ONNX form. Register one:\n\n"
+        f"    from onnx_export import Graph, convert_{kind}\n\n"
+        f"    @convert_{kind}.register\n"
+        f"    def _({kind}: {name}, graph: Graph, {x}: str) -> str:\n"
+        f"        ...  # add nodes with graph.node(...) and constants with graph.constant(...)\n"
+        f"        return name_of_{result}"
+    )
 
 
 @singledispatch

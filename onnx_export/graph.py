@@ -27,19 +27,6 @@ class ConversionError(TypeError, ValueError):
     """A term, link or loss whose nodes are missing, fail, or compute something else."""
 
 
-def no_form(kind: str, part: Term | Link, x: str, result: str) -> ConversionError:
-    """The error for a term or link without an ONNX form, which says how to register one."""
-    name = type(part).__name__
-    return ConversionError(
-        f"a {kind} of type {name} has no ONNX form. Register one:\n\n"
-        f"    from onnx_export import Graph, convert_{kind}\n\n"
-        f"    @convert_{kind}.register\n"
-        f"    def _({kind}: {name}, graph: Graph, {x}: str) -> str:\n"
-        f"        ...  # add nodes with graph.node(...) and constants with graph.constant(...)\n"
-        f"        return name_of_{result}"
-    )
-
-
 class Graph:
     """Nodes and constants of a graph, in the order of evaluation.
 

@@ -19,7 +19,8 @@ from rffboost_ext.losses import (
     ParameterLink,
 )
 
-from .graph import BOOL, Graph, no_form
+from .conversion import no_form
+from .graph import BOOL, Graph
 
 ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVsRestLink
 """Links with which the class of the largest raw score has the largest response."""
