@@ -60,9 +60,9 @@ def test_parameters(params, error, message):
 def test_features_are_finite(shell, bad):
     broken = X.copy()
     broken[3, 1] = bad
-    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match="X must be finite numbers or NaN, got infinity in column 1"):
         shell(n_estimators=2).fit(broken, Y)
-    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match="X must be finite numbers or NaN, got infinity in column 1"):
         shell(n_estimators=2, early_stopping=False).fit(X, Y).predict(broken)
 
 
