@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..contracts.fit import is_foreign
-from ..core import Loss
+from ..core import Loss, Observations
 from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
+from ..losses.constant_scores import constant_scores
 from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -74,6 +75,8 @@ class StoppedRun:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
         shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
         ensemble = weighted_sum([model for row in models for model in row], shares)
+        if trainer.loss.canonical:
+            ensemble = ensemble.shifted(best_shift(trainer.loss, self.rows, ensemble))
         learners = [trainer.member.learner for trainer in trainers]
         score = held_out_error(trainer.error, weight, raw, [held for _, held in splits])
         return Result(ensemble, curves, score, learners, weight, len(splits))
@@ -152,6 +155,16 @@ class StoppedRun:
         return trainer.fit(
             self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
         )
+
+
+def best_shift(loss: Loss, rows: Dataset, ensemble: Ensemble) -> Array:
+    """The constant, (C,), that minimises the loss when it is added to the scores of some rows.
+
+    Averages of scores are nearer to 0 than their responses are to one half or 1: rare classes and events would be
+    predicted too seldom.
+    """
+    total = rows.observations.total(ensemble.raw(rows.X))
+    return constant_scores(loss, Observations(rows.y, rows.weight, total))
 
 
 def held_out_error(

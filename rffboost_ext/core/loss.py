@@ -132,6 +132,12 @@ class Loss(Spec, ABC):
     """The signs with which predictions change with each score, 0 for scores without effect; None is 1 for each.
 
     Monotone constraints are promises on predictions: they bind the scores with a sign."""
+    canonical: ClassVar[bool] = False
+    """Whether the gradient is the response less the target, as with the logit or the log link of a mean.
+
+    At the best constant scores the predictions then sum to the targets. Fits with early stopping end with such an
+    intercept.
+    """
     infinite: ClassVar[bool] = False
     """Whether targets may be infinite, such as the bounds of censored times."""
 

@@ -90,6 +90,7 @@ class LogisticLoss(Loss):
     """Base class of the sum over columns of ``log(1 + exp(raw)) - y raw``, with y in {0, 1}."""
 
     rows = "independent"
+    canonical = True
     task = "classification"
 
     def value(self, y: Array, raw: Array) -> Array:
@@ -178,6 +179,7 @@ class MultinomialLogLoss(Loss):
     """
 
     link = MultinomialLogitLink()
+    canonical = True
     rows = "independent"
     task = "classification"
     exact_hessian = False

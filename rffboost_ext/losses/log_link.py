@@ -92,6 +92,7 @@ class Poisson(LogLinkLoss):
     """
 
     power = 1.0
+    canonical = True
 
     def value(self, y: Array, raw: Array) -> Array:
         log_y = log_target(y)

@@ -20,7 +20,7 @@ from .target_statistics import EstimatedLoss
 A = TypeVar("A", bound="LossWrapper")
 
 
-SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio", "scored_by"
+SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio"
 TARGETS = (
     "link",
     "task",
@@ -31,6 +31,7 @@ TARGETS = (
     "infinite",
     "monotone",
     "scored_by",
+    "canonical",
 )
 
 

@@ -132,6 +132,12 @@ class Ensemble(PickledByFields):
         for term in self.terms:
             term.check(n_features, self.n_outputs)
 
+    def shifted(self, constant: Array) -> Ensemble:
+        """The ensemble whose scores have a constant (C,) added after the last round."""
+        kept = float(np.prod(self.moves[:, 0]))
+        # A round that keeps no score keeps no constant either.
+        return replace(self, baseline=self.baseline + constant / kept) if kept else self
+
     def truncated(self, n_rounds: int) -> Ensemble:
         """The ensemble of the first `n_rounds` rounds."""
         require("Ensemble.truncated", "n_rounds", n_rounds, Integer(0, len(self)))

@@ -219,3 +219,29 @@ def test_every_fold_has_a_row_of_the_rarest_class_where_a_metric_may_need_it(met
     assert len(model.fit(X, y).validation_scores_) == 3
     with pytest.raises(ValueError, match="eval_metric"):
         model.set_params(n_folds=8).fit(X, y)
+
+
+LEVELS = {
+    "two classes": (RFFBoostClassifier, {}, 2),
+    "three classes": (RFFBoostClassifier, {}, 3),
+    "one model": (RFFBoostClassifier, {"learner": "tree", "early_stopping": True, "n_folds": 1}, 2),
+    "counts": (RFFBoostRegressor, {"loss": "poisson"}, None),
+}
+
+
+@pytest.mark.parametrize("margin", [False, True])
+@pytest.mark.parametrize("name", LEVELS)
+def test_predictions_of_the_rows_of_the_fit_sum_to_the_targets(name, margin) -> None:
+    make, params, n_classes = LEVELS[name]
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(300, 3)), rng.uniform(0.5, 2.0, 300)
+    y = (
+        rng.poisson(0.2 * np.exp(X[:, 0]))
+        if n_classes is None
+        else np.digitize(X[:, 0], [1.3, 2.0][: n_classes - 1])
+    )
+    given = {"base_margin": 0.3 * rng.normal(size=(300, n_classes if n_classes == 3 else 1))} if margin else {}
+    model = make(n_estimators=20, random_state=0, **params).fit(X, y, weight, **given)
+    response = model.loss_.link.inverse(model.raw_scores(X, **given))
+    targets = y[:, None] if n_classes is None else y[:, None] == np.arange(n_classes)
+    np.testing.assert_allclose(weight @ response, weight @ targets, rtol=1e-6)

@@ -154,7 +154,9 @@ def test_stopping_watches_the_last_metric(metric, own_rows):
         name = metric if isinstance(metric, str) else metric.__name__
         curve = np.array(model.evals_result_["validation_1"][name])
         # The rounds after the best one are no part of the model.
-        np.testing.assert_allclose(scores[1 : len(curve) + 1], curve if metric is log_loss else -curve)
+        # The intercept of the returned model is fitted anew, which does not change the order of rows.
+        rtol = 1e-7 if "auc" in name else 0.02
+        np.testing.assert_allclose(scores[1 : len(curve) + 1], curve if metric is log_loss else -curve, rtol)
         assert len(curve) == model.n_estimators_
     else:
         assert not hasattr(model, "evals_result_")
