@@ -173,7 +173,8 @@ def require_known_classes(loss: Loss, y: Array, scores: Array) -> None:
 def require_finite_target(loss: Loss, y: Array) -> None:
     """Raise a ValueError if a target (n, K) is NaN, or infinite where the loss does not take that."""
     if np.isnan(y).any() or not (loss.infinite or np.isfinite(y).all()):
-        raise ValueError(f"loss {loss!r}: y must be finite, got NaN or infinity")
+        wanted = "numbers or infinity, got NaN" if loss.infinite else "finite, got NaN or infinity"
+        raise ValueError(f"loss {loss!r}: y must be {wanted}")
 
 
 def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> None:
