@@ -16,7 +16,7 @@ from .protos import all_nodes, numpy_type, subgraphs
 def declare_opsets(model: ModelProto, opsets: Mapping[str, int]) -> None:
     """Declare a model to be of some versions of operator sets, by domain; other domains are left as they are.
 
-    skl2onnx declares the oldest version in which its operators are those of the version that it was asked for.
+    skl2onnx declares the oldest operator set whose operators equal the requested ones.
     """
     declared = {entry.domain: entry.version for entry in model.opset_import} | {**opsets}
     del model.opset_import[:]

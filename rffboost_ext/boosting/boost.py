@@ -14,6 +14,7 @@ from ..contracts.fit import (
     is_foreign,
     prepared_loss,
     require_baseline,
+    require_finite_target,
     require_known_classes,
 )
 from ..core import Learner, Loss, Observations, Step, Term
@@ -113,7 +114,7 @@ def boost(
     given["replay"] = replay
     for name, check in PARAMETERS.items():
         require("boost", name, given[name], check)
-    design, y, weight = check_data(design, y, weight, parts.loss.infinite)
+    design, y, weight = check_data(design, y, weight, parts.loss)
     # The rows may lack some classes of an initial ensemble.
     n_outputs = 1 if init is None or parts.loss.task == "regression" else init.n_outputs
     n_classes = n_outputs if n_outputs > 1 else None
@@ -144,10 +145,8 @@ def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tup
     return replay.terms
 
 
-def check_data(
-    design: Design | Array, y: Array, weight: Array | None, infinite: bool
-) -> tuple[Design, Array, Array]:
-    """The validated data of :func:`boost`, or a ValueError; `infinite` says whether targets may be infinite."""
+def check_data(design: Design | Array, y: Array, weight: Array | None, loss: Loss) -> tuple[Design, Array, Array]:
+    """The validated data of :func:`boost`, or a ValueError."""
     if not isinstance(design, Design):
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
@@ -159,9 +158,7 @@ def check_data(
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
         raise ValueError(f"boost: y must have shape ({n}, K), got {y.shape}")
-    if not np.isfinite(y).all() and (not infinite or np.isnan(y).any()):
-        wanted = "numbers or infinity, got NaN" if infinite else "finite, got NaN or infinity"
-        raise ValueError(f"boost: y must be {wanted}")
+    require_finite_target(loss, y)
     weight = np.ones(n) if weight is None else check_real_array("weight", weight).astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")

@@ -1,4 +1,4 @@
-"""The parameters that all boosters share, and the parts that they stand for."""
+"""Parameters that all boosters share, and the resolution of their parts."""
 
 from __future__ import annotations
 

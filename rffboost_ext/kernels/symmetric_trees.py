@@ -1,8 +1,8 @@
 """Histograms, splits and leaves of symmetric trees.
 
 Rows are kept in the order of the leaves of the current level, those of leaf l being ``start[l]`` to ``stop[l]``.
-Derivatives are multiples of one number, so that their sums are exact: they do not depend on an order, and a
-histogram of a leaf is that of its parent less that of its sibling.
+Derivatives are multiples of one number, so that sums are exact in any order. The histogram of a
+leaf is therefore the histogram of its parent less the one of its sibling.
 """
 
 from __future__ import annotations

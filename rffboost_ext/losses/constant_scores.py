@@ -56,10 +56,20 @@ class WeightedMean:
         return self.value(scores) < value - ROUNDING * abs(value)
 
     def free_scores(self, baseline: Array) -> Array:
-        """Which scores of a loss's own baseline, (C,), are at their minimum, and not kept from it by a bound."""
+        """Which scores of a loss's own baseline, (C,), are at their minimum.
+
+        The others are kept from it by a bound, or have none: the loss of a label of no row is flat below the bound
+        of the log-odds.
+        """
         slope, curvature = self.derivatives(baseline)
         steps = -SHORT * np.diag(slope / curvature)
-        return np.array([not self.is_less(baseline + step, baseline) for step in steps])
+        typical = np.diag(np.where(slope > 0.0, -1.0, 1.0) / np.sqrt(curvature))
+        least = self.value(baseline)
+        found = [
+            not self.is_less(baseline + step, baseline) and self.value(baseline + far) > least
+            for step, far in zip(steps, typical, strict=True)
+        ]
+        return np.array(found)
 
 
 def constant_scores(loss: Loss, rows: Observations) -> Array:

@@ -20,8 +20,12 @@ from .target_statistics import EstimatedLoss
 A = TypeVar("A", bound="LossWrapper")
 
 
-SCALES = "scales", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_ratio"
-TARGETS = (
+DELEGATED = (
+    "scales",
+    "fit_criterion",
+    "exact_gradient",
+    "exact_hessian",
+    "bounded_ratio",
     "link",
     "task",
     "rows",
@@ -84,7 +88,7 @@ class LossWrapper(Loss):
         return np.asarray(y)
 
 
-for name in (*SCALES, *TARGETS):
+for name in DELEGATED:
     setattr(LossWrapper, name, property(attrgetter(f"loss.{name}")))
 
 

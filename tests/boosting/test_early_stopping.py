@@ -245,3 +245,16 @@ def test_predictions_of_the_rows_of_the_fit_sum_to_the_targets(name, margin) -> 
     response = model.loss_.link.inverse(model.raw_scores(X, **given))
     targets = y[:, None] if n_classes is None else y[:, None] == np.arange(n_classes)
     np.testing.assert_allclose(weight @ response, weight @ targets, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("margin", [False, True])
+def test_a_label_of_all_or_no_rows_keeps_the_bound_of_its_scores(value, margin) -> None:
+    rng = np.random.default_rng(0)
+    given = {"base_margin": rng.normal(size=(300, 2))} if margin else {}
+    X = rng.normal(size=(300, 3))
+    Y = np.column_stack([X[:, 0] + rng.normal(size=300) > 0.0, np.full(300, value)]).astype(int)
+    model = RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, Y, **given)
+    assert np.abs(model.raw_scores(X, **given)).max() < 100.0
+    response = model.loss_.link.inverse(model.raw_scores(X, **given))
+    np.testing.assert_allclose(response.sum(axis=0), Y.sum(axis=0), rtol=1e-6, atol=1e-6)
