@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Rounds times levels of a category that are extracted at once: each split may have a set of nearly all levels.
 MAX_CATEGORIES = 2**18
+# Up to so many rounds it takes less time to read known ones again than to slice the booster.
+AGAIN = 16
 
 
 class IncrementalForest:
@@ -42,14 +44,14 @@ class IncrementalForest:
         """Extract several new rounds at once, because each call has a fixed cost."""
         from .xgboost_model import parse_model, read_trees
 
-        start, stop = len(self._rounds), self.booster.num_boosted_rounds()
-        end = min(stop, start + self._n_at_once)
-        trees, counts = read_trees(
-            parse_model(self.booster if (start, end) == (0, stop) else self.booster[start:end])
-        )
+        known, stop = len(self._rounds), self.booster.num_boosted_rounds()
+        end = min(stop, known + self._n_at_once)
+        start = 0 if end == stop <= AGAIN else known
+        booster = self.booster if (start, end) == (0, stop) else self.booster[start:end]
+        trees, counts = read_trees(parse_model(booster))
         trees = lower_thresholds(trees, self.X)
         trees = trees if self.center is None else shift_thresholds(trees, self.center)
-        self._rounds = self._rounds + trees.split(counts)
+        self._rounds = self._rounds + trees.split(counts)[known - start :]
 
 
 @dataclass(frozen=True, eq=False)
