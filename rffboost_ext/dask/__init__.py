@@ -1,0 +1,1 @@
+"""Estimators for the arrays and tables of a Dask cluster."""

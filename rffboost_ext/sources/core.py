@@ -1,0 +1,83 @@
+"""Sources of rows: what files, streams, arrays on disk and the blocks of a cluster have in common.
+
+A source is a sequence of parts, a part a sequence of batches. Every row has a number, so that what a pass over all
+rows computes is the same for any cut into parts and batches, and for any order in which results are merged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol, TypeVar
+
+from ..utils.typing import Array
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows in memory.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d), or table
+        Features, as ``fit`` takes them.
+    row : ndarray of uint64, shape (m,)
+        The number of each row: its place among all rows of the source, or a column of distinct numbers.
+    y : ndarray of shape (m,) or (m, K), optional
+        Targets; None if the source has none.
+    weight : ndarray of shape (m,), optional
+        Sample weights; None for ones.
+    group : ndarray of shape (m,), optional
+        Labels of groups, such as queries. Samples keep groups whole.
+    """
+
+    X: Any
+    row: Array
+    y: Array | None = None
+    weight: Array | None = None
+    group: Array | None = None
+
+
+class Part(Protocol):
+    """Some rows of a source, which can be read again. Parts are pickled when other processes read them."""
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows in batches of bounded size, in the same order each time."""
+
+
+class Source(ABC):
+    """Rows that are read part by part.
+
+    Parameters
+    ----------
+    max_rows : int or "auto", default="auto"
+        Maximum number of rows that a fit keeps in memory. A source of no more rows gives the model of a fit in
+        memory. "auto" is as many rows as fit in a bound on bytes.
+    """
+
+    def __init__(self, max_rows: int | str = "auto") -> None:
+        self.max_rows = max_rows
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """The parts. Each row is in one of them."""
+
+    def reduce(self, read: Callable[[Part], T], merge: Callable[[T, T], T]) -> T:
+        """What `read` returns for each part, merged two by two.
+
+        Parameters
+        ----------
+        read : callable, Part -> T
+            Called once for each part, perhaps in another process.
+        merge : callable, (T, T) -> T
+            Associative and commutative.
+
+        Returns
+        -------
+        T
+        """
+        return reduce(merge, map(read, self.parts()))
