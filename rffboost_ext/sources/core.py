@@ -24,7 +24,7 @@ class Batch:
     Parameters
     ----------
     X : ndarray of shape (m, d), or table
-        Features, as ``fit`` takes them.
+        Features, as ``fit`` takes them. None where a pass over targets alone has not read them.
     row : ndarray of uint64, shape (m,)
         The number of each row: its place among all rows of the source, or a column of distinct numbers.
     y : ndarray of shape (m,) or (m, K), optional
@@ -41,12 +41,21 @@ class Batch:
     weight: Array | None = None
     group: Array | None = None
 
+    def __len__(self) -> int:
+        return len(self.row)
+
 
 class Part(Protocol):
     """Some rows of a source, which can be read again. Parts are pickled when other processes read them."""
 
-    def batches(self) -> Iterator[Batch]:
-        """The rows in batches of bounded size, in the same order each time."""
+    def batches(self, features: bool = True) -> Iterator[Batch]:
+        """The rows in batches of bounded size, in the same order each time.
+
+        Parameters
+        ----------
+        features : bool, default=True
+            Whether X is used. If not it may be None, so that a pass over targets does not read features.
+        """
 
 
 class Source(ABC):
@@ -57,7 +66,14 @@ class Source(ABC):
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory. A source of no more rows gives the model of a fit in
         memory. "auto" is as many rows as fit in a bound on bytes.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        The number of rows, if it is known without reading them; it saves a pass.
     """
+
+    n_rows: int | None = None
 
     def __init__(self, max_rows: int | str = "auto") -> None:
         self.max_rows = max_rows
