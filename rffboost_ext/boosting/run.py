@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
 from ..losses.constant_scores import constant_scores
 from ..terms.ensemble import Ensemble, weighted_sum
+from ..utils.parallel import START_CALLS, Calls, call_later
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
@@ -100,36 +104,64 @@ class StoppedRun:
         if not self.plan.races or len(members) == 1:
             return members
         few = replace(self.plan, n_estimators=min(self._done + RACE_ROUNDS, self.plan.n_estimators))
-        errors = np.zeros(len(members))
-        for k, (kept, validation) in enumerate(splits):
-            data = self.rows.take(kept)
-            for number, member in enumerate(members):
-                # Neither callbacks nor records see the race.
-                own = replace(trainer, member=member, recorder=FitRecorder()).independent(k)
-                errors[number] += own.fit_stopping(data, validation, few, (), self.init).scores.min()
-        return [members[int(errors.argmin())]]
+        # Neither callbacks nor records see the race.
+        race, recorder = replace(self, plan=few, callbacks=()), FitRecorder()
+        calls = race._models([replace(trainer, member=one, recorder=recorder) for one in members], splits)
+        errors = [sum(call().scores.min() for call in row) for row in calls]
+        return [members[int(np.argmin(errors))]]
 
     def _train(
         self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
     ) -> tuple[list[Trainer], list[list[Model]]]:
         """The trainers of the members whose condition is met, and a model of each for each split."""
+        labels = [
+            ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, len(splits))
+            for number, member in enumerate(members)
+        ]
+        several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
         extra = EXTRA_ROUNDS if len(splits) > 1 and not self.plan.refit else 1.0
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        for number, member in enumerate(members):
-            name = LEARNERS.name_of(member.learner)
-            own = replace(trainer, member=member, label=ModelLabel(number, len(members), name, 0, len(splits)))
-            runs: list[Model] = []
-            for k, (kept, held) in enumerate(splits):
-                if member.condition is None or member.condition.is_met(runs, results):
-                    # Rows are copied for one model at a time.
-                    data = self.rows.take(kept)
-                    one = own.independent(k).fit_stopping(data, held, self.plan, self.callbacks, self.init, extra)
-                    runs.append(one)
+        for own, calls in zip(several, self._models(several, splits, extra), strict=True):
+            condition, runs = own.member.condition, list[Model]()
+            while calls:
+                call = calls.pop(0)
+                if condition is None or condition.is_met(runs, results):
+                    runs.append(call())
+                    trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
             if len(runs) == len(splits):
                 trainers.append(own)
                 results.append(runs)
         return trainers, results
+
+    def _models(
+        self, trainers: Sequence[Trainer], splits: Sequence[tuple[Index, Dataset]], extra: float = 1.0
+    ) -> list[Calls]:
+        """For each trainer, the calls that return its model for each split."""
+        pairs = product(range(len(trainers)), range(len(splits)))
+        calls = self._start(trainers[0], partial(self._model, trainers, splits, extra), pairs)
+        return [calls[first : first + len(splits)] for first in range(0, len(calls), len(splits))]
+
+    def _model(
+        self,
+        trainers: Sequence[Trainer],
+        splits: Sequence[tuple[Index, Dataset]],
+        extra: float,
+        number: int,
+        k: int,
+    ) -> Model:
+        """The model of a trainer for split k."""
+        kept, held = splits[k]
+        # Rows are copied for one model at a time.
+        data = self.rows.take(kept)
+        return (
+            trainers[number].independent(k).fit_stopping(data, held, self.plan, self.callbacks, self.init, extra)
+        )
+
+    def _start(self, trainer: Trainer, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+        """Calls of a function; with callbacks or a checkpoint they run one by one in this process."""
+        alone = bool(self.callbacks) or trainer.recorder.every is not None
+        return (call_later if alone else START_CALLS.get())(function, several)
 
     def _refitted(
         self,
@@ -139,19 +171,24 @@ class StoppedRun:
     ) -> list[list[Ensemble]]:
         """One model on all rows for each member that refits, and the models of the others."""
         growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits]))
+        refits = [(number,) for number, trainer in enumerate(trainers) if trainer.member.refits]
+        calls = self._start(trainers[0], partial(self._refitted_model, trainers, models, growth), refits)
         return [
-            [self._refitted_model(trainer.independent(0), row, growth)] if trainer.member.refits else row
+            [calls.pop(0)()] if trainer.member.refits else row
             for trainer, row in zip(trainers, models, strict=True)
         ]
 
-    def _refitted_model(self, trainer: Trainer, models: Sequence[Ensemble], growth: float) -> Ensemble:
+    def _refitted_model(
+        self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int
+    ) -> Ensemble:
         """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones.
 
         A new model has `growth` times the mean of the new rounds.
         """
-        if len(models) == 1 and trainer.member.replays:
-            return trainer.fit(self.rows, len(models[0]), init=self.init, replay=models[0])
-        new = float(np.mean([len(model) for model in models])) - self._done
+        trainer, own = trainers[number].independent(0), models[number]
+        if len(own) == 1 and trainer.member.replays:
+            return trainer.fit(self.rows, len(own[0]), init=self.init, replay=own[0])
+        new = float(np.mean([len(model) for model in own])) - self._done
         return trainer.fit(
             self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
         )

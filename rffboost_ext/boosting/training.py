@@ -53,14 +53,15 @@ class FitRecorder:
         if len(ensemble):
             self.results.append((ensemble, scores))
 
-    def partial_result(self, stop: Interrupted) -> Result:
+    def partial_result(self, stop: KeyboardInterrupt) -> Result:
         """The mean of the models trained with early stopping before an interrupt, if any, else what it has left.
 
         An incomplete refit is discarded. The interrupt is raised if there is no round.
         """
-        if not self.results and not len(stop.ensemble):
+        left = [stop.ensemble] if isinstance(stop, Interrupted) and len(stop.ensemble) else []
+        if not self.results and not left:
             raise stop
-        ensemble = mean_ensemble([one for one, _ in self.results] or [stop.ensemble])
+        ensemble = mean_ensemble([one for one, _ in self.results] or left)
         curves = [scores for _, scores in self.results]
         return Result(ensemble, [curves] if curves else [], interrupt=Interrupted(ensemble))
 
@@ -200,13 +201,13 @@ class Trainer:
 
         Raises
         ------
-        Interrupted
+        KeyboardInterrupt
             If the user interrupts it before any model has a round.
         """
         try:
             result = train()
             self.recorder.close()
-        except Interrupted as stop:
+        except KeyboardInterrupt as stop:
             result = self.recorder.partial_result(stop)
         evaluation = self.evaluation or Evaluation()
         try:
@@ -242,14 +243,14 @@ class Trainer:
         def result(ensemble: Ensemble) -> Model:
             best = done + monitor.best_round_
             length = min(max(1, done + round(extra_rounds * monitor.best_round_)), len(ensemble))
-            model, scores = ensemble.truncated(length), np.array(monitor.scores_)
-            self.recorder.keep_result(model, scores)
-            return Model(model, scores, monitor.raw_after(model.rounds[best:]), floor)
+            model = ensemble.truncated(length)
+            return Model(model, np.array(monitor.scores_), monitor.raw_after(model.rounds[best:]), floor)
 
         try:
             return result(self.fit(data, plan.n_estimators, [*callbacks, monitor], before, validation=validation))
         except Interrupted as stop:
-            result(stop.ensemble)
+            partial = result(stop.ensemble)
+            self.recorder.keep_result(partial.ensemble, partial.scores)
             raise
 
     def _scaled(self, data: Dataset) -> FeatureMap:

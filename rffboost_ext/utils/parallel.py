@@ -1,21 +1,35 @@
-"""Threads of passes over tiles and of BLAS."""
+"""Threads of passes over tiles and of BLAS, and calls that may run in other processes."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._signals import defer_signals
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
 """Number of threads of predictions; estimators set it for the duration of a call."""
+
+Calls: TypeAlias = list[Callable[[], Any]]
+"""Functions without arguments, each of which returns the result of a call."""
+
+
+def call_later(function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+    """A call of a function for each tuple of arguments, which runs when its result is asked for."""
+    return [partial(function, *args) for args in several]
+
+
+START_CALLS: ContextVar[Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Calls]] = ContextVar(
+    "START_CALLS", default=call_later
+)
+"""Starts independent calls, perhaps in other processes; a call that is dropped need not run."""
 
 # Minimum number of tiles per thread: fewer do not pay off.
 MIN_TILES_PER_THREAD = 4
