@@ -82,7 +82,7 @@ class Source(ABC):
     def parts(self) -> Sequence[Part]:
         """The parts. Each row is in one of them."""
 
-    def reduce(self, read: Callable[[Part], T], merge: Callable[[T, T], T]) -> T:
+    def reduce(self, read: Callable[[Part], T], merge: Callable[[T, T], T], features: bool = True) -> T:
         """What `read` returns for each part, merged two by two.
 
         Parameters
@@ -91,6 +91,8 @@ class Source(ABC):
             Called once for each part, perhaps in another process.
         merge : callable, (T, T) -> T
             Associative and commutative.
+        features : bool, default=True
+            Whether `read` uses X. If not, an engine need not load the features of a part.
 
         Returns
         -------
