@@ -78,6 +78,8 @@ def average(models: Iterable[E]) -> E:
     result = models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
     result.loss_ = mean_loss([model.loss_ for model in models])
     result.average_fitted(models)
+    # The models may share rows.
+    result.__dict__.pop("n_rows_seen_", None)
     return result
 
 

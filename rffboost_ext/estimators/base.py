@@ -36,6 +36,8 @@ from ..preprocessing.row_arguments import (
 )
 from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
+from ..sources.core import Source
+from ..sources.sample import Sample
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
@@ -43,6 +45,7 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
+from .given_rows import draw_by_gradient, drawn, drawn_sets
 from .init_model import (
     InitModel,
     compatible_ensemble,
@@ -76,7 +79,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     def fit(
         self: E,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         init_model: Any = None,
         eval_set: Any = None,
@@ -105,11 +108,15 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         """
         owner = type(self).__name__
         parts = compose(self)
+        X = drawn(self, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
+        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
+        eval_set, _ = drawn_sets(self, eval_set)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
         targets, y = self._read_target(y)
-        rows = self._encode(X, y, sample_weight, groups, targets, init)
+        rows = self._encode(given, y, targets, init)
         self._check_target(parts, rows, targets)
         if self._is_warm_start():
             require_base_margin(owner, base_margin, self.uses_base_margin_)
@@ -131,6 +138,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
         plan = plan_fit(self, parts, rows, monitored, stops, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), plan)
+        self.n_rows_seen_ = given.n_rows or len(y)
         self._after_training(rows, targets)
         return self
 
@@ -168,23 +176,20 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         """Raise a ValueError if the parts do not go with the target."""
 
-    def _encode(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        targets: TargetEncoder,
-        init: InitModel | None,
-    ) -> Dataset:
+    def draw(self, source: Source, uniform: bool = False) -> Sample:
+        """The rows of a source that a fit keeps, or a uniform sample."""
+        return draw_by_gradient(self, source, uniform)
+
+    def _encode(self, given: Sample, y: Array, targets: TargetEncoder, init: InitModel | None) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
-        group = None if groups is None else encode_groups(type(self).__name__, groups, X, sample_weight)
-        X, y, weight = rows_of_positive_weight(X, y, sample_weight)
+        owner = type(self).__name__
+        group = None if given.groups is None else encode_groups(owner, given.groups, given.X, given.weight)
+        X, y, weight = rows_of_positive_weight(given.X, y, given.weight)
         if self._is_warm_start():
             X = self.encoder_.transform(X)
         else:
-            self.encoder_ = FeatureEncoder(type(self).__name__, self.categorical_features, self.missing)
-            X = self.encoder_.fit_transform(X, None if init is None else init.categories)
+            self.encoder_ = FeatureEncoder(owner, self.categorical_features, self.missing)
+            X = self.encoder_.fit_transform(X, None if init is None else init.categories, given.columns)
             self.__dict__.pop("feature_names_in_", None)
             self.__dict__.update(self.encoder_.columns)
         # Imputed values would be rounded to float32.

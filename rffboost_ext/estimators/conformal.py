@@ -24,6 +24,8 @@ from ..preprocessing.tables import (
     read_table,
     replace_missing,
 )
+from ..sources.core import Source
+from ..sources.sample import Sample
 from ..utils.param_validation import SEED, Real, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -38,6 +40,7 @@ from .calibration import (
     rounding_tolerance,
     split_rows,
 )
+from .given_rows import draw_uniform, drawn
 from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -130,7 +133,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         base_margin: Any = None,
@@ -171,6 +174,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
+        X = drawn(self, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
+        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         # The regressor gets the original X, with the columns of a DataFrame.
         table = read_table(X)
         X, (values, y) = native_table(table), self._validate_fit(table, y)
@@ -188,7 +194,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self.estimator_ = regressor.fit(X, y, **params)
         offset = None if base_margin is None else base_margin[parts[1]]
         self._calibrate(held, target.astype(np.float64), weight, offset)
+        self.n_rows_seen_ = given.n_rows or len(values)
         return self
+
+    def draw(self, source: Source) -> Sample:
+        """A uniform sample of a source."""
+        return draw_uniform(self, source)
 
     def _calibrate(self, X: Any, y: Array, weight: Array, base_margin: Any) -> None:
         """Set the margin and the coverage from calibration rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from .._signals import atomic_fit
 from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
+from ..preprocessing.column_summary import summarize_columns
+from ..sources.core import Source
+from ..sources.sample import Sample
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, Real, is_auto, require_all
 from ..utils.typing import Array
+from .given_rows import draw_uniform, drawn, drawn_sets
 from .parameters import copy_with_own_parts, explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -104,7 +109,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         eval_set: Any = None,
         groups: Any = None,
@@ -145,15 +150,22 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
         for k, level in enumerate(levels):
             level.callbacks = callbacks_of_level(level.callbacks, k)
+        X = drawn(self, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
+        eval_set, _ = drawn_sets(self, eval_set)
         given = {"sample_weight": sample_weight, "eval_set": eval_set, "groups": groups}
         given |= {"base_margin": base_margin, "base_margin_eval_set": base_margin_eval_set}
         self.estimators_ = [level.fit(X, y, **given) for level in levels]
         first = self.estimators_[0]
-        self.n_features_in_ = first.n_features_in_
+        self.n_features_in_, self.n_rows_seen_ = first.n_features_in_, first.n_rows_seen_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
         return self
+
+    def draw(self, source: Source, uniform: bool = True) -> Sample:
+        """A uniform sample of a source, for all levels."""
+        columns = partial(summarize_columns, type(self).__name__, self._booster().categorical_features)
+        return draw_uniform(self, source, columns=columns)
 
     def with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
         """A fitted copy with other boosters and with copies of the parameters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from ..metrics import ndcg_score
 from ..preprocessing.row_arguments import label_codes
 from ..preprocessing.tables import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
+from ..sources.sample import Sample
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .given_rows import drawn, drawn_sets
 
 
 class RFFBoostRanker(BaseRFFBoost):
@@ -58,7 +61,7 @@ class RFFBoostRanker(BaseRFFBoost):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         init_model: Any = None,
         eval_set: Any = None,
@@ -94,14 +97,19 @@ class RFFBoostRanker(BaseRFFBoost):
         {raises}
         """
         owner = type(self).__name__
+        X = drawn(self, X, y=y, sample_weight=sample_weight, qid=qid, base_margin=base_margin)
+        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, qid)
+        X, sample_weight, qid = given.X, given.weight, given.groups
         if qid is None:
             warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
-        target = ranking_target(owner, X, y, qid, "qid")
+        target = ranking_target(owner, X, given.y, qid, "qid")
         require_weights_of_rows(owner, sample_weight, target)
-        codes = arrays_of_sets(owner, "eval_qid", eval_qid, eval_set, qid)
+        eval_set, own = drawn_sets(self, eval_set)
+        codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, qid)
         sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
-        return super().fit(X, target, sample_weight, init_model, sets or None, None, base_margin, margins or None)
+        given = replace(given, y=target, groups=None)
+        return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
 
     def _targets(self) -> RealTargets:
         return RealTargets(type(self).__name__)

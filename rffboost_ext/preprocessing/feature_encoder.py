@@ -14,6 +14,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
+from .column_summary import ColumnSummary
 from .feature_expansion import fit_feature_expansion
 from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table
 
@@ -77,7 +78,9 @@ class FeatureEncoder(BaseEstimator):
         found = {} if self.names is None else {"feature_names_in_": self.names}
         return found | {"n_features_in_": self.n_features_in_}
 
-    def fit_transform(self, X: Any, categories: CategoryEncoding | None = None) -> Array:
+    def fit_transform(
+        self, X: Any, categories: CategoryEncoding | None = None, of_all_rows: ColumnSummary | None = None
+    ) -> Array:
         """Learn the columns of a table, and return it as a matrix, (n, d).
 
         Parameters
@@ -85,6 +88,8 @@ class FeatureEncoder(BaseEstimator):
         X : array-like of shape (n, d)
         categories : CategoryEncoding, optional
             Used instead of the categories of `X` if it has all of them.
+        of_all_rows : ColumnSummary, optional
+            Categories and missing values of the columns, if `X` is a sample of rows.
 
         Returns
         -------
@@ -97,9 +102,13 @@ class FeatureEncoder(BaseEstimator):
         """
         X = read_table(X)
         self.categories = self._categories_of(X)
+        if of_all_rows is not None:
+            self.categories = of_all_rows.encoding(self.categories)
         if self.categories is not None and categories is not None and categories.includes(self.categories):
             self.categories = categories
         X, self.missing_columns = self._checked(X, reset=True)
+        if of_all_rows is not None:
+            self.missing_columns[list(of_all_rows.missing)] = True
         self.imputes_missing = self.missing == "auto"
         return X
 

@@ -6,15 +6,19 @@ rows computes is the same for any cut into parts and batches, and for any order 
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Protocol, TypeVar
 
+from ..preprocessing.rows import concatenate, row_bytes, take_rows
 from ..utils.typing import Array
 
 T = TypeVar("T")
+
+# With max_rows="auto" the features of the rows that a fit keeps have this size.
+MAX_BYTES = 2**27
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,21 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def take(self, index: Array) -> Batch:
+        """The rows of an index (k,), copied."""
+        y, weight, group = (None if one is None else one[index] for one in (self.y, self.weight, self.group))
+        return Batch(None if self.X is None else take_rows(self.X, index), self.row[index], y, weight, group)
+
+
+def concatenate_batches(batches: Sequence[Batch]) -> Batch:
+    """The rows of several batches, one below the other."""
+
+    def joint(name: str) -> Any:
+        pieces = [getattr(batch, name) for batch in batches]
+        return None if any(piece is None for piece in pieces) else concatenate(pieces)
+
+    return Batch(*map(joint, ("X", "row", "y", "weight", "group")))
 
 
 class Part(Protocol):
@@ -98,4 +117,15 @@ class Source(ABC):
         -------
         T
         """
-        return reduce(merge, map(read, self.parts()))
+        return functools.reduce(merge, map(read, self.parts()))
+
+    def row_limit(self) -> int:
+        """The maximum number of rows that a fit keeps, a number also if `max_rows` is "auto"."""
+        if isinstance(self.max_rows, int):
+            return self.max_rows
+        return max(1, MAX_BYTES // self.row_bytes())
+
+    def row_bytes(self) -> int:
+        """The bytes of the features of a row in a fit, by its first rows."""
+        first = (batch.X for part in self.parts() for batch in part.batches() if len(batch))
+        return next(map(row_bytes, first), 1)

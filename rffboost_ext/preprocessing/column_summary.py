@@ -1,0 +1,128 @@
+"""Categories and missing values of the columns of a table that is read piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..data.columns import is_missing
+from .category_encoding import CategoryEncoding, category_array, resolve_categorical_features
+from .tables import (
+    MAX_TEXTS,
+    categorical_columns,
+    column_values,
+    describe_column,
+    is_table,
+    mixed_array,
+    number_columns,
+    read_table,
+)
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a fit on a sample has to know of the columns of all rows.
+
+    Parameters
+    ----------
+    missing : frozenset of int
+        The columns with missing values.
+    categories : mapping of int to frozenset
+        The distinct values of each categorical column.
+    texts : mapping of int to frozenset
+        The same for columns that are categorical if they have few values: at most one more than these may have.
+    """
+
+    missing: frozenset[int] = frozenset()
+    categories: Mapping[int, frozenset[Any]] = field(default_factory=dict)
+    texts: Mapping[int, frozenset[Any]] = field(default_factory=dict)
+
+    def merge(self, other: ColumnSummary) -> ColumnSummary:
+        """The summary of the rows of two."""
+        texts = union(self.texts, other.texts)
+        return ColumnSummary(
+            self.missing | other.missing,
+            union(self.categories, other.categories),
+            {j: values if len(values) <= MAX_TEXTS else few(values) for j, values in texts.items()},
+        )
+
+    def encoding(self, chosen: CategoryEncoding | None) -> CategoryEncoding | None:
+        """The categories of all rows in the columns that are categorical in a sample; the others are numbers."""
+        if chosen is None:
+            return None
+        known = {**self.categories, **{j: values for j, values in self.texts.items() if len(values) <= MAX_TEXTS}}
+        columns = enumerate(chosen.categories)
+        return CategoryEncoding(
+            tuple(
+                category_array(sorted(known[j])) if one is not None and j in known else None for j, one in columns
+            )
+        )
+
+
+def few(values: frozenset[Any]) -> frozenset[Any]:
+    """One more value than text that is categorical by itself may have."""
+    return frozenset(list(values)[: MAX_TEXTS + 1])
+
+
+def union(one: Mapping[int, frozenset[Any]], other: Mapping[int, frozenset[Any]]) -> dict[int, frozenset[Any]]:
+    """The union of two sets for each column."""
+    return {j: one.get(j, frozenset()) | other.get(j, frozenset()) for j in {*one, *other}}
+
+
+def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSummary:
+    """The summary of some rows.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the caller, for messages.
+    categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str
+        The categorical columns.
+    X : table or array of shape (m, d)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a column is neither of numbers nor categorical, or has infinite values; the message names it.
+    """
+    X = read_table(X)
+    X = X if is_table(X) or X.dtype.kind == "f" else mixed_array(X)
+    is_auto = isinstance(categorical_features, str) and categorical_features == "auto"
+    coded = categorical_columns(X) if is_auto else resolve_categorical_features(owner, categorical_features, X)
+    texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if is_auto else []
+    distinct = {j: frozenset(distinct_entries(X, j)) for j in (*coded, *texts)}
+    known = {j: frozenset(v for v in values if not is_missing(v)) for j, values in distinct.items()}
+    missing = {j for j, values in distinct.items() if len(known[j]) < len(values)}
+    numeric = [j for j in range(X.shape[1]) if j not in distinct]
+    if not is_finite(X):
+        for j, column in zip(numeric, number_columns(X, numeric, in_fit=True), strict=True):
+            if np.isinf(column).any():
+                raise ValueError(
+                    f"{owner}: X must be finite numbers or NaN, got infinity in column {describe_column(X, j)}"
+                )
+            if np.isnan(column).any():
+                missing.add(j)
+    columns = ColumnSummary(frozenset(missing), *({j: known[j] for j in some} for some in (coded, texts)))
+    return columns.merge(ColumnSummary())
+
+
+def is_finite(X: Any) -> bool:
+    """Whether X is an array of finite numbers whose sum is finite, too."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and bool(np.isfinite(X.sum()))
+
+
+def holds_text(X: Any, column: int) -> bool:
+    """Whether a column is of text."""
+    values = column_values(X[:1000], column)
+    return values.dtype.kind == "U" or any(isinstance(value, str) for value in values.tolist())
+
+
+def distinct_entries(X: Any, column: int) -> list[Any]:
+    """The distinct values of a column, with missing ones."""
+    if is_table(X):
+        return column_values(X[:, [column]].unique(), 0).tolist()
+    return list(set(column_values(X, column).tolist()))
