@@ -16,6 +16,7 @@ from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..terms.ensemble import Ensemble
+from ..terms.mapped import unmapped
 from ..utils.param_validation import POSITIVE, Integer, is_auto, require
 from ..utils.typing import Array
 from .callbacks import Callback, Progress, stops_training
@@ -225,10 +226,14 @@ class RoundFitter:
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
         shrinkage = step.shrinkage(index)
         y, weight, offset = self.rows.y, self.rows.weight, self.rows.offset
-        round = Round(self.design, loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
-        fitted, output = fit_term(self.parts.learner, round, self.replay[index] if self.replay else None)
+        design, earlier = self.design, None
+        if self.replay:
+            earlier, feature_map = unmapped(self.replay[index])
+            design = design.through(feature_map)
+        round = Round(design, loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
+        fitted, output = fit_term(self.parts.learner, round, earlier)
         keep, length = take_step(step, round, output)
-        return RoundUpdate(round, self.design.restore(fitted), output, keep, length)
+        return RoundUpdate(round, design.restore(fitted), output, keep, length)
 
 
 def boost_rounds(

@@ -131,7 +131,7 @@ class Learner(Spec, ABC):
 
     @property
     def refits(self) -> bool:
-        """Whether a term can be fitted again to other rows: whether the class has a method :meth:`refit`."""
+        """Whether terms can be fitted again to other rows: whether the class has a method :meth:`refit`."""
         return type(self).refit is not Learner.refit
 
     @abstractmethod
@@ -145,8 +145,12 @@ class Learner(Spec, ABC):
     def refit(self, term: Term, round: Round) -> Fitted:
         """The term for this round that has the structure of `term`, which was fitted to other rows.
 
-        The result is a term or a pair, as that of :meth:`fit`. Of trees, for example, the splits stay and the
-        leaves are fitted again. A refit of an estimator with one held-out part replays the rounds by this method.
+        The result is a term or a pair, as that of :meth:`fit`. Of trees the splits stay and the leaves are fitted
+        again, of cosines the frequencies stay and the amplitudes are fitted again. The features of the round,
+        ``round.design.X``, are standardised as in the fit of `term`. Estimators replay the rounds of a model by
+        this method: in their method ``refresh``, and after early stopping.
+
+        Law: the rounds of a fit that are replayed on the rows of the fit stay the same.
         """
         raise NotImplementedError(f"{type(self).__name__}.refit")
 

@@ -34,6 +34,11 @@ class Design:
         Precision of the compiled passes; sums over rows are in float64 in either case.
     learner_state : dict, optional
         State of learners shared with designs of other rows; see :meth:`learner_state`.
+
+    Attributes
+    ----------
+    n_levels : dict of int to int
+        The number of levels of each column of category codes.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class Design:
         self.feature_map = FeatureMap() if feature_map is None else feature_map
         self.n_jobs = n_jobs
         self.precision = precision
+        self.n_levels = self.feature_map.n_levels
         self._cache: dict[Hashable, Any] = {}
         self._learner_state: dict[Hashable, Any] = {} if learner_state is None else learner_state
 
@@ -95,6 +101,16 @@ class Design:
         if center is None or scale is None:
             center, scale = np.zeros(self.n_features), np.ones(self.n_features)
         return Tiles(self.imputed, center, scale, np.dtype(self.precision), self.n_jobs)
+
+    def through(self, feature_map: FeatureMap) -> Design:
+        """The same rows with another map, for terms of features that this map makes."""
+
+        def build() -> Design:
+            design = Design(self.original, feature_map, self.n_jobs, self.precision, self._learner_state)
+            design.n_levels = self.n_levels
+            return design
+
+        return self.cache((Design, feature_map.key), build)
 
     def cache(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return the value cached under `key`; it is built on first use.

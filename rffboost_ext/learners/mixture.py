@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Learner, Round, Term
+from ..core import Fitted, Learner, Round, Term
+from ..terms import SymmetricTrees, Trees
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
 from ..utils.typing import Array
 from .registry import LEARNERS
@@ -119,15 +120,26 @@ class Mixture(Learner):
         learners = LEARNERS.make(self.cosines), self._draw_tree(round)
         index = self._draw_learner(round, gains)
         sample, left_out = sample_rows(round, self.subsample)
-        term, output = round.evaluated(learners[index].fit(sample))
-        if learners[index].step != "unit":
-            length = sample.newton_length(output)
-            term, output = term.scaled(length), length * output
+        term, output = scaled_to_newton_step(learners[index], sample, learners[index].fit(sample))
         if left_out.any():
             gain = relative_gain(round, output, left_out)
             average = gain if np.isnan(gains[index]) else gains[index]
             gains[index] = self.memory * average + (1.0 - self.memory) * gain
         return term, output
+
+    @property
+    def refits(self) -> bool:
+        """Whether both learners can, and one of them has trees, the other one none: their terms differ."""
+        cosines, trees = LEARNERS.make(self.cosines), LEARNERS.make("tree" if is_auto(self.trees) else self.trees)
+        return cosines.refits and trees.refits and has_trees(trees) and not has_trees(cosines)
+
+    def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
+        """The term with the structure of `term`, on a sample of the rows."""
+        # The random numbers of a fit.
+        trees, _ = self._draw_tree(round), round.rng.random()
+        learner = trees if isinstance(term, Trees | SymmetricTrees) else LEARNERS.make(self.cosines)
+        sample, _ = sample_rows(round, self.subsample)
+        return scaled_to_newton_step(learner, sample, learner.refit(term, sample))
 
     def _draw_learner(self, round: Round, gains: Array) -> int:
         """0 for cosines, 1 for trees."""
@@ -145,13 +157,27 @@ class Mixture(Learner):
         return LEARNERS.make(self.trees)
 
 
+def has_trees(learner: Learner) -> bool:
+    """Whether the terms of a learner are trees."""
+    return isinstance(learner, Tree | SymmetricTree)
+
+
+def scaled_to_newton_step(learner: Learner, round: Round, fitted: Fitted) -> tuple[Term, Array]:
+    """The term that a learner has fitted and its outputs, of the length of a Newton step."""
+    term, output = round.evaluated(fitted)
+    if learner.step == "unit":
+        return term, output
+    length = round.newton_length(output)
+    return term.scaled(length), length * output
+
+
 def default_trees(round: Round) -> tuple[Learner, ...]:
     """The trees that "auto" draws from in this fit."""
     if round.loss.rows == "groups":
         return GROUPED
     n, d = round.design.original.shape
     hessian = float(np.average(round.hessian.mean(axis=1), weights=round.weight))
-    most = max(round.design.feature_map.n_levels.values(), default=0)
+    most = max(round.design.n_levels.values(), default=0)
     return tree_variants(n, d, round.loss.task, hessian, LEAVES if most <= MANY_LEVELS else LEAVES_OF_MANY_LEVELS)
 
 

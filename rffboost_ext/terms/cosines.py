@@ -15,7 +15,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog
 from .cosine_arrays import BLOCK_ENTRIES, Projection, distinct_rows, group_sums, half_quadrature, pad_rows
-from .mapped import FeatureMap, Mapped
+from .mapped import FeatureMap, Mapped, unmapped
 from .stored_fields import require_field, require_instance
 from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
 
@@ -255,7 +255,7 @@ class Cosines(Term):
     @staticmethod
     def within(term: Term) -> tuple[Cosines, FeatureMap] | None:
         """The cosines in a term and the map to their columns; None if it is of another kind."""
-        inner, columns = (term.term, term.feature_map) if isinstance(term, Mapped) else (term, FeatureMap())
+        inner, columns = unmapped(term)
         return (inner, columns) if isinstance(inner, Cosines) else None
 
     def with_arrays_of(self, other: Term) -> Cosines:

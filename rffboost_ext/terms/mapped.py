@@ -107,6 +107,11 @@ class FeatureMap(PickledByFields):
         return n_features
 
 
+def unmapped(term: Term) -> tuple[Term, FeatureMap]:
+    """The function of features in a term, and the map to these features."""
+    return (term.term, term.feature_map) if isinstance(term, Mapped) else (term, FeatureMap())
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Mapped(Term):

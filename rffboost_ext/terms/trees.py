@@ -89,6 +89,12 @@ class Trees(Term):
         sums = self._sums(X, group * outputs + self.output, n_groups * outputs).reshape(n_groups, outputs, len(X))
         return np.ascontiguousarray(sums.transpose(0, 2, 1))
 
+    def leaves(self, X: Array) -> Array:
+        """The node that is the leaf of each row of X (n, d) in each tree: (n, T)."""
+        numbers = np.arange(len(self.left), dtype=np.float64)[:, None]
+        X, numbered = self.check_X(X), replace(self, value=numbers, output=None)
+        return numbered._sums(X, np.arange(self.n_trees), self.n_trees)[:, :, 0].T.astype(np.int64)
+
     def _sums(self, X: Array, group: Array, n_groups: int) -> Array:
         """As :meth:`group_outputs`, with the columns of `value` in place of the outputs."""
         out, number = np.zeros((n_groups, len(X), self.value.shape[1])), len(self.roots)

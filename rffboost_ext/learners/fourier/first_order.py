@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...core import Learner, Optimizer, Round
+from ...core import Learner, Optimizer, Round, Term
 from ...terms import Cosines
 from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Integer, OneOf, is_auto
 from ...utils.registry import Registry
@@ -15,6 +15,7 @@ from ...utils.typing import Array
 from ..optimizers import OPTIMIZERS, Bounded
 from ..registry import LEARNERS
 from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
+from .fitted_frequencies import angles, require_cosines
 from .objectives import EmpiricalRisk, FrequencyObjective, empirical_risk
 from .parts import GAMMA, PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum, Weighting, bandwidth
 
@@ -90,6 +91,14 @@ class RFFK(Learner):
         weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
         return Cosines(omega, phase, weight[:, None]), objective.weighted_sum(weight)[:, None]
 
+    def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
+        """The frequencies and the landmark of `term`, with weights for this round."""
+        cosines, criterion = require_cosines(term), choose_fit_criterion(self.fit_criterion, round)
+        outputs = np.cos(angles(cosines, round.design) - cosines.phase[:, None])
+        risk = round.mean(criterion(round, outputs)[0])
+        weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
+        return replace(cosines, weight=weight[:, None]), (weight @ outputs)[:, None]
+
 
 @LEARNERS.register("rff_1")
 @dataclass(eq=False, repr=False)
@@ -152,6 +161,12 @@ class RFF1(Learner):
             omega = self._search_frequency(objective, omega, phase, round.design.precision)
         term = Cosines(omega[None], np.array([phase]), np.ones((1, 1)))
         return term, objective.output(omega, phase)[:, None]
+
+    def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
+        """The cosine of `term`, whose amplitude is the length of the step of this round."""
+        cosines = require_cosines(term, single=True)
+        output = np.cos(angles(cosines, round.design) - cosines.phase[:, None])
+        return replace(cosines, weight=np.ones((1, 1))), output.T
 
     def _search_frequency(self, objective: EmpiricalRisk, start: Array, phase: float, precision: str) -> Array:
         optimizer, fun = OPTIMIZERS.make(self.optimizer), self._with_penalty(objective.frequency_objective(phase))

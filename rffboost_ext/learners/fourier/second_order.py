@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Learner, Optimizer, Round
+from ...core import Learner, Optimizer, Round, Term
 from ...kernels import compiled
 from ...terms import Cosines
 from ...utils.parallel import run_over_tiles
@@ -17,6 +17,7 @@ from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
+from .fitted_frequencies import angles, cosine_term, require_cosines, with_amplitudes
 from .sparse_supports import add_gain, draw_candidates, feature_probability
 
 # Lower bound on the unit of hessians: the square of a penalty in this unit is finite.
@@ -133,6 +134,16 @@ class RFFNewton(Learner):
         full[:, features] = omega
         return cosine_term(full, pairs), self._output(round, features, omega, pairs)
 
+    def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
+        """The frequency of `term` with amplitudes for all rows of this round."""
+        cosines = require_cosines(term, single=True)
+        angle, floor = angles(cosines, round.design)[:1], self._hessian_floor(round)
+        objective = ProfiledGain(DerivativeSample.of(angle, round, slice(None), floor), self.l2)
+        objective(np.ones(1))
+        pairs = objective.amplitudes * cap_relative_rate(self.relative_rate, round)
+        output = np.cos(angle.T) * pairs[:, 0] + np.sin(angle.T) * pairs[:, 1]
+        return with_amplitudes(cosines, slice(1), pairs), output
+
     def _hessian_floor(self, round: Round) -> Array | None:
         """The lower bound on hessians, (C,); None without one."""
         if self.min_hessian == 0.0:
@@ -158,7 +169,7 @@ class RFFNewton(Learner):
         omega = np.asarray(optimizer.minimise(objective, omega))
         value, _ = objective(omega)
         unit = sample.gradient_unit / sample.hessian_unit
-        return omega, objective.pairs * unit, -value * objective.first * (sample.gradient_unit * unit)
+        return omega, objective.amplitudes, -value * objective.first * (sample.gradient_unit * unit)
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
@@ -192,7 +203,14 @@ class DerivativeSample:
         cls, round: Round, rows: Array, features: Array, hessian_floor: Array | None = None
     ) -> DerivativeSample:
         """The sample of ascending `rows` and some features; `hessian_floor` (C,) is a lower bound on hessians."""
-        x, weight, hessian = round.design.tiles.gather(rows, features), round.weight[rows], round.hessian[rows]
+        return cls.of(round.design.tiles.gather(rows, features), round, rows, hessian_floor)
+
+    @classmethod
+    def of(
+        cls, x: Array, round: Round, rows: Array | slice, hessian_floor: Array | None = None
+    ) -> DerivativeSample:
+        """The sample of `rows` with features x (s, m)."""
+        weight, hessian = round.weight[rows], round.hessian[rows]
         if hessian_floor is not None:
             hessian = np.maximum(hessian, hessian_floor)
         g, gradient_unit = in_unit_of_order_one(round.gradient[rows], weight, x.dtype, 0.0)
@@ -232,6 +250,11 @@ class ProfiledGain:
         self.kernel = compiled("second_order_cosines").profile_pass
         self.pairs, self.first = np.empty((len(sample.g), 2)), 0.0
 
+    @property
+    def amplitudes(self) -> Array:
+        """The amplitudes of the last evaluation in the units of the derivatives, (C, 2)."""
+        return self.pairs * (self.sample.gradient_unit / self.sample.hessian_unit)
+
     def __call__(self, omega: Array) -> tuple[float, Array]:
         sample, gradient = self.sample, np.empty(len(omega))
         point = omega.astype(sample.x.dtype)
@@ -249,21 +272,3 @@ def mean_hessian(round: Round) -> Array:
 def cap_relative_rate(relative_rate: float, round: Round) -> float:
     """The relative rate, reduced if the step would be longer than a full one."""
     return min(relative_rate, max(1.0, 1.0 / round.shrinkage))
-
-
-def cosine_term(omega: Array, amplitudes: Array) -> Cosines:
-    """``f_c(x) = sum_k a_ck cos(omega_k . x) + b_ck sin(omega_k . x)`` as a term.
-
-    Parameters
-    ----------
-    omega : ndarray of shape (K, d)
-        Frequencies.
-    amplitudes : ndarray of shape (C, 2K)
-        Amplitudes a of the cosines, then b of the sines.
-    """
-    half = amplitudes.shape[1] // 2
-    a, b = amplitudes[:, :half], amplitudes[:, half:]
-    if len(amplitudes) == 1:
-        return Cosines(omega, np.arctan2(b[0], a[0]), np.hypot(a, b).T.copy())
-    phase = np.repeat([0.0, 0.5 * np.pi], len(omega))
-    return Cosines(np.concatenate([omega, omega]), phase, amplitudes.T.copy())

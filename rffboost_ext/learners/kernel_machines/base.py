@@ -7,19 +7,20 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from ...core import Learner, Round
+from ...core import Learner, Round, Term
 from ...terms import Cosines
 from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import SelectedKernel
 from ...utils.parallel import SINGLE_BLAS
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
+from ..fourier.fitted_frequencies import require_cosines
 from ..fourier.second_order import cap_relative_rate
 from ..subsampling import sample_by_gradient
 from .frequency_selection import select_frequencies
 from .kernel_selection import KernelSelection
 from .least_squares import LeastSquares, ReweightedLeastSquares
-from .random_features import RandomFeatures
+from .random_features import FittedFeatures, RandomFeatures
 
 S = TypeVar("S")
 
@@ -79,13 +80,27 @@ class KernelMachine(Learner):
             omega, projection, *kernel = round.design.learner_state(
                 (*self._cache_key, "kernel"), lambda: self._select_kernel(round)
             )
-            features = RandomFeatures(omega, projection)
-            sample, rows = sample_by_gradient(round, self.max_samples)
-            solved = self._solve(round, sample, rows, features, *kernel)
-            if len(rows) == len(round.raw):
-                output = solved.system.predict(solved.coefficients)
-            else:
-                output = features.predict(round, solved.coefficients * solved.norms)
+            return self._fitted(round, RandomFeatures(omega, projection), *kernel)
+
+    def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
+        """The frequencies of `term` with amplitudes for this round, and their outputs."""
+        with SINGLE_BLAS:
+            features = FittedFeatures(require_cosines(term))
+            kernel = round.design.learner_state(
+                (*self._cache_key, "penalty"), lambda: self._select_penalty(round, features)
+            )
+            return self._fitted(round, features, *kernel)
+
+    def _fitted(
+        self, round: Round, features: RandomFeatures | FittedFeatures, *kernel: Any
+    ) -> tuple[Cosines, Array]:
+        """The term of the features with amplitudes for this round, and its outputs."""
+        sample, rows = sample_by_gradient(round, self.max_samples)
+        solved = self._solve(round, sample, rows, features, *kernel)
+        if len(rows) == len(round.raw):
+            output = solved.system.predict(solved.coefficients)
+        else:
+            output = features.predict(round, solved.coefficients * solved.norms)
         rate = solved.unit * cap_relative_rate(self.relative_rate, round)
         return features.term(rate * solved.coefficients * solved.norms), rate * output
 
@@ -94,7 +109,13 @@ class KernelMachine(Learner):
         """Frequencies (K, d) or (K, r), their projection or None, and what else rounds share."""
 
     @abstractmethod
-    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+    def _select_penalty(self, round: Round, features: FittedFeatures) -> tuple[Any, ...]:
+        """What rounds of given frequencies share."""
+
+    @abstractmethod
+    def _solve(
+        self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any
+    ) -> Solved:
         """The kernel machine of a round, on rows (m,) with the weights of `sample`."""
 
     def _kernel_selection(self, round: Round, target: Array) -> KernelSelection:

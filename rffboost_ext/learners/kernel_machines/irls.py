@@ -16,7 +16,7 @@ from ...utils.typing import Array
 from ..registry import LEARNERS
 from .base import KernelMachine, Solved
 from .least_squares import ReweightedLeastSquares
-from .random_features import RandomFeatures, newton_target
+from .random_features import FittedFeatures, RandomFeatures, newton_target
 
 # Lower bound on the curvature of a row, relative to the mean.
 MIN_RELATIVE_CURVATURE = 1e-6
@@ -229,7 +229,14 @@ class RFFIRLS(KernelMachine):
         best = selection.best_kernel(gammas, path.best_penalty)
         return *self._select_frequencies(selection, best), bounds.mean, bounds.max_step, round.index
 
-    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+    def _select_penalty(self, round: Round, features: FittedFeatures) -> tuple[Array, Array, int]:
+        """The fields of :class:`CurvatureBounds`, and the index of this round."""
+        bounds = CurvatureBounds.from_round(round)
+        return bounds.mean, bounds.max_step, round.index
+
+    def _solve(
+        self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any
+    ) -> Solved:
         mean, max_step, first_round = kernel
         norms = features.norms
 
@@ -238,7 +245,7 @@ class RFFIRLS(KernelMachine):
             values *= norms[:, None]
             return ReweightedLeastSquares(values)
 
-        system = self._reuse_system(round, sample, rows.tobytes(), build)
+        system = self._reuse_system(round, sample, features.key + rows.tobytes(), build)
         bounds, age = CurvatureBounds(mean, max_step), round.index - first_round
         return Solved(system, self._coefficients(sample, rows, system, bounds, age), norms)
 

@@ -11,7 +11,11 @@ from ...kernels import compiled
 from ...terms import Cosines
 from ...terms.cosine_arrays import Projection
 from ...utils.typing import Array
-from ..fourier.second_order import MIN_HESSIAN_UNIT, cosine_term
+from ..fourier.fitted_frequencies import angles, cosine_term, with_amplitudes
+from ..fourier.second_order import MIN_HESSIAN_UNIT
+
+# Rows whose features are computed at a time.
+BLOCK_ROWS = 8_192
 
 
 def feature_columns(round: Round, rows: Array, projection: Projection | None = None) -> Array:
@@ -35,6 +39,11 @@ def newton_target(round: Round) -> tuple[Array, float]:
     target = -round.gradient / np.maximum(curvature, MIN_HESSIAN_UNIT)
     size = float(np.abs(target).max())
     return (target / size, size) if size > 0.0 else (target, 1.0)
+
+
+def feature_norms(n_frequencies: int) -> Array:
+    """Factors (1 + 2K,) that turn an intercept, cosines and sines into features of unit penalty."""
+    return np.concatenate([[1.0], np.full(2 * n_frequencies, n_frequencies**-0.5)])
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,12 @@ class RandomFeatures:
 
         Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
         """
-        size = len(self.omega)
-        return np.concatenate([[1.0], np.full(2 * size, size**-0.5)])
+        return feature_norms(len(self.omega))
+
+    @property
+    def key(self) -> bytes:
+        """Equal for features of equal frequencies: all rounds of a fit share them."""
+        return b""
 
     def predict(self, round: Round, amplitudes: Array) -> Array:
         """Outputs (n, C) of amplitudes (C, 1 + 2K) on all rows of the design."""
@@ -84,3 +97,49 @@ class RandomFeatures:
         constant = Cosines(np.zeros((1, self.omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
         joined = Cosines.stack([constant, cosine_term(self.omega, amplitudes[:, 1:])])
         return replace(joined, projection=self.projection)
+
+
+@dataclass(frozen=True)
+class FittedFeatures:
+    """As :class:`RandomFeatures`, with the frequencies of a fitted term.
+
+    Parameters
+    ----------
+    cosines : Cosines
+        The constant, then the cosines of K frequencies, or with several outputs their cosines and their sines.
+    """
+
+    cosines: Cosines
+
+    @property
+    def frequencies(self) -> slice:
+        """Where the K frequencies are among those of the cosines."""
+        n_cosines, n_outputs = self.cosines.weight.shape
+        return slice(1, n_cosines if n_outputs == 1 else 1 + n_cosines // 2)
+
+    def values(self, round: Round, rows: Array | slice) -> Array:
+        """The features on `rows`, (1 + 2K, m)."""
+        angle = angles(self.cosines, round.design, rows)[self.frequencies]
+        return np.concatenate([np.ones((1, angle.shape[1]), angle.dtype), np.cos(angle), np.sin(angle)])
+
+    @property
+    def norms(self) -> Array:
+        """Factors (1 + 2K,) as those of :class:`RandomFeatures`."""
+        return feature_norms(len(self.cosines.omega[self.frequencies]))
+
+    @property
+    def key(self) -> bytes:
+        """Equal for features of equal frequencies."""
+        return self.cosines.omega.tobytes()
+
+    def predict(self, round: Round, amplitudes: Array) -> Array:
+        """Outputs (n, C) of amplitudes (C, 1 + 2K) on all rows of the design."""
+        blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, len(round.raw), BLOCK_ROWS))
+        return np.concatenate([self.values(round, rows).T @ amplitudes.T for rows in blocks])
+
+    def term(self, amplitudes: Array) -> Cosines:
+        """The term of amplitudes (C, 1 + 2K)."""
+        constant = replace(
+            self.cosines, omega=self.cosines.omega[:1], phase=np.zeros(1), weight=amplitudes[:, :1].T
+        )
+        return Cosines.stack([constant, with_amplitudes(self.cosines, self.frequencies, amplitudes[:, 1:])])

@@ -8,11 +8,12 @@ import numpy as np
 
 from ...core import Round
 from ...terms.cosine_arrays import Projection
+from ...utils.kernel_ridge import best_penalty
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .base import KernelMachine, Solved
 from .least_squares import LeastSquares
-from .random_features import RandomFeatures, newton_target
+from .random_features import FittedFeatures, RandomFeatures, newton_target
 
 
 @LEARNERS.register("rff_ridge")
@@ -80,11 +81,21 @@ class RFFRidge(KernelMachine):
         )
         return *self._select_frequencies(selection, best), best.l2
 
-    def _solve(self, round: Round, sample: Round, rows: Array, features: RandomFeatures, *kernel: Any) -> Solved:
+    def _select_penalty(self, round: Round, features: FittedFeatures) -> tuple[float]:
+        """The penalty of least leave-one-out error."""
+        selection = self._kernel_selection(round, newton_target(round)[0])
+        rows = selection.scored
+        scaled = features.norms[:, None] * features.values(round, rows).astype(np.float64)
+        penalties = np.geomspace(*self.l2, self.n_values)
+        return (best_penalty(scaled.T @ scaled, selection.target[rows], round.weight[rows], penalties)[1],)
+
+    def _solve(
+        self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any
+    ) -> Solved:
         (l2,), (target, unit) = kernel, newton_target(round)
 
         def build() -> LeastSquares:
             return LeastSquares.factorised(features.values(sample, rows), sample.weight[rows], features.norms, l2)
 
-        system = self._reuse_system(round, sample, round.weight.tobytes(), build)
+        system = self._reuse_system(round, sample, features.key + round.weight.tobytes(), build)
         return Solved(system, system.solve(target[rows]), unit=unit)

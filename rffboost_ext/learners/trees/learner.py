@@ -11,12 +11,14 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Learner, Loss, Round, Term
+from ...terms import Trees
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
 from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs, signs_of_scores
 from .incremental_forest import GrownTree, IncrementalForest
+from .leaf_values import LeafValues
 from .single_precision import center_columns, gradient_units, require_single_precision
 from .xgboost_c_api import set_column_weights, train_iteration, training_scores
 
@@ -125,6 +127,18 @@ class Tree(Learner):
         grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: TreeGrower(self, round))
         return grower.grow(round)
 
+    def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
+        """The splits of `term`, and leaves for all rows of this round."""
+        if not isinstance(term, Trees):
+            raise ValueError(f"replay must have trees in each round, got {term!r:.60}")
+        signs, n_outputs = None, round.raw.shape[1]
+        direction, (gradient, hessian) = np.ones(n_outputs), weighted_derivatives(round)
+        if "monotone_constraints" in self.active_constraints:
+            signs, direction = np.asarray(self.monotone_constraints), required_signs(round.loss, n_outputs)
+        rule = LeafValues(self.reg_lambda, self.reg_alpha, self.max_delta_step, self.min_child_weight, signs)
+        tree, output = rule.refit(term, round.design.original, gradient * direction, hessian)
+        return tree.scaled(direction), output * direction
+
     def xgboost_params(self, n_features: int) -> dict[str, Any]:
         """The parameters for ``xgboost.train``."""
         # Subclasses may have other constructor parameters.
@@ -231,5 +245,5 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
 
 def feature_types(design: Design) -> list[str] | None:
     """XGBoost's types of columns, "c" for categories and "q" for numbers; None without categories."""
-    coded = design.feature_map.n_levels
+    coded = design.n_levels
     return ["c" if column in coded else "q" for column in range(design.original.shape[1])] if coded else None

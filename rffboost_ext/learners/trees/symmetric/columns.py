@@ -175,7 +175,7 @@ class BinnedFeatures:
     def of(cls, design: Design, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        n_levels = design.feature_map.n_levels
+        n_levels = design.n_levels
         codes = np.zeros(X.T.shape, dtype=np.uint8)
         columns: list[Any] = [None] * X.shape[1]
 
