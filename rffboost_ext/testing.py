@@ -89,7 +89,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     ``round.rng``; that outputs depend on ``design.X`` and not on the units of the features, and on the derivatives
     and not on other differences of targets and scores; that outputs are within [-1, 1] if ``bounded``; that rows
     of weight 0 do not matter; that a step along the term lowers the loss, and five rounds do; that ``refit``, if
-    it has one, leaves these rounds as they are on the same rows; ``clone``; and the laws of its terms, see
+    it has one, does so again on the same rows; ``clone``; and the laws of its terms, see
     :func:`check_term`.
 
     Parameters

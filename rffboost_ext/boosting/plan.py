@@ -127,6 +127,9 @@ class Start:
         Text of the loss before it was prepared.
     data_key : str, optional
         A hash of the rows of `raw`.
+    n_kept : int
+        Rounds that a refresh leaves as they are: of an initial model, or of a fit with early stopping that a warm
+        start has continued, in which models of several members alternate.
     """
 
     ensemble: Ensemble | None = None
@@ -136,6 +139,7 @@ class Start:
     n_initial: int = 0
     loss: str = ""
     data_key: str | None = None
+    n_kept: int = 0
 
     def without_state(self) -> Start:
         """The same without what is large, or belongs to some rows."""
@@ -195,6 +199,8 @@ class Result:
         The weights of these members, or of each of their scores, of sum 1.
     n_folds : int
         Models of each member.
+    n_rounds : list of list of int
+        The rounds of each model in the ensemble, by member and fold; empty after an interrupt.
     interrupt : Interrupted, optional
         What ended the fit before it was done.
     evaluations : dict
@@ -207,5 +213,6 @@ class Result:
     learners: list[Learner] = field(default_factory=list)
     weight: Array | None = None
     n_folds: int = 1
+    n_rounds: list[list[int]] = field(default_factory=list)
     interrupt: Interrupted | None = None
     evaluations: dict[str, Any] = field(default_factory=dict)

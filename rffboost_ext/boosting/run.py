@@ -77,13 +77,11 @@ class StoppedRun:
             models = self._refitted(trainers, models, splits)
         if self.init is not None and validation is None and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
-        shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
-        ensemble = weighted_sum([model for row in models for model in row], shares)
-        if trainer.loss.canonical:
-            ensemble = ensemble.shifted(best_shift(trainer.loss, self.rows, ensemble))
+        ensemble = stacked(trainer.loss, self.rows, models, weight)
         learners = [trainer.member.learner for trainer in trainers]
         score = held_out_error(trainer.error, weight, raw, [held for _, held in splits])
-        return Result(ensemble, curves, score, learners, weight, len(splits))
+        n_rounds = [list(map(len, row)) for row in models]
+        return Result(ensemble, curves, score, learners, weight, len(splits), n_rounds)
 
     @property
     def _done(self) -> int:
@@ -187,11 +185,18 @@ class StoppedRun:
         """
         trainer, own = trainers[number].independent(0), models[number]
         if len(own) == 1 and trainer.member.replays:
-            return trainer.fit(self.rows, len(own[0]), init=self.init, replay=own[0])
+            return trainer.replay(self.rows, own[0], self.init)
         new = float(np.mean([len(model) for model in own])) - self._done
         return trainer.fit(
             self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
         )
+
+
+def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array) -> Ensemble:
+    """The weighted sum of members, each the mean of its models, with the intercept that is best for all rows."""
+    shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
+    ensemble = weighted_sum([model for row in models for model in row], shares)
+    return ensemble.shifted(best_shift(loss, rows, ensemble)) if loss.canonical else ensemble
 
 
 def best_shift(loss: Loss, rows: Dataset, ensemble: Ensemble) -> Array:

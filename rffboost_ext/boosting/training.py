@@ -196,6 +196,11 @@ class Trainer:
             raise Interrupted(state.ensemble) from error
         return state.ensemble
 
+    def replay(self, data: Dataset, model: Ensemble, init: Ensemble | None = None) -> Ensemble:
+        """The terms of a model fitted again to all rows, without pools, after the rounds of `init`."""
+        whole = replace(self, member=replace(self.member, pool_size=None))
+        return whole.fit(data, len(model), init=init, replay=model)
+
     def outcome(self, train: Callable[[], Result]) -> Result:
         """What `train` returns, with its evaluations; after an interrupt the models that are done.
 

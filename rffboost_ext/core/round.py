@@ -150,7 +150,7 @@ class Learner(Spec, ABC):
         ``round.design.X``, are standardised as in the fit of `term`. Estimators replay the rounds of a model by
         this method: in their method ``refresh``, and after early stopping.
 
-        Law: the rounds of a fit that are replayed on the rows of the fit stay the same.
+        Law: the rounds of a fit that are replayed on the rows of the fit lower the loss as before.
         """
         raise NotImplementedError(f"{type(self).__name__}.refit")
 

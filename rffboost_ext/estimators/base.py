@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -45,7 +47,7 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
-from .given_rows import draw_by_gradient, drawn, drawn_sets
+from .given_rows import draw_by_gradient, drawn_sets, sample_of
 from .init_model import (
     InitModel,
     compatible_ensemble,
@@ -56,11 +58,12 @@ from .init_model import (
 )
 from .parameters import BoosterParameters
 from .planning import clip_features, compose, has_splitter, merged_rows, plan_fit
+from .refresh import RefreshMixin
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
 
-class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
+class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """Base class of classifier and regressor: everything but the kind of target.
 
     Attributes
@@ -108,15 +111,15 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         """
         owner = type(self).__name__
         parts = compose(self)
-        X = drawn(self, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
-        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        given = sample_of(self, X, y, sample_weight, groups, base_margin)
         X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         eval_set, _ = drawn_sets(self, eval_set)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
         targets, y = self._read_target(y)
-        rows = self._encode(given, y, targets, init)
+        fit = partial(self._fit_columns, init, given.columns)
+        rows = self._encode(given, y, targets, self.encoder_.transform if self._is_warm_start() else fit)
         self._check_target(parts, rows, targets)
         if self._is_warm_start():
             require_base_margin(owner, base_margin, self.uses_base_margin_)
@@ -137,7 +140,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             used = check_sample_weight(sample_weight, len(y)) > 0.0
             splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
         plan = plan_fit(self, parts, rows, monitored, stops, start, splits)
-        self._store(self._run(plan, parts, rows, evaluation, start), plan)
+        self._store(self._run(plan, parts, rows, evaluation, start), plan.learning_rate)
         self.n_rows_seen_ = given.n_rows or len(y)
         self._after_training(rows, targets)
         return self
@@ -180,21 +183,23 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         """The rows of a source that a fit keeps, or a uniform sample."""
         return draw_by_gradient(self, source, uniform)
 
-    def _encode(self, given: Sample, y: Array, targets: TargetEncoder, init: InitModel | None) -> Dataset:
-        """Encoded rows of positive weight; sets ``encoder_``."""
+    def _encode(self, given: Sample, y: Array, targets: TargetEncoder, read: Callable[[Any], Array]) -> Dataset:
+        """Encoded rows of positive weight; `read` makes a matrix of a table."""
         owner = type(self).__name__
         group = None if given.groups is None else encode_groups(owner, given.groups, given.X, given.weight)
         X, y, weight = rows_of_positive_weight(given.X, y, given.weight)
-        if self._is_warm_start():
-            X = self.encoder_.transform(X)
-        else:
-            self.encoder_ = FeatureEncoder(owner, self.categorical_features, self.missing)
-            X = self.encoder_.fit_transform(X, None if init is None else init.categories, given.columns)
-            self.__dict__.pop("feature_names_in_", None)
-            self.__dict__.update(self.encoder_.columns)
+        X = read(X)
         # Imputed values would be rounded to float32.
         X = X.astype(np.float64) if X.dtype == np.float32 and np.isnan(X).any() else X
         return Dataset(X, *targets.fit_transform(y, weight), group)
+
+    def _fit_columns(self, init: InitModel | None, columns: Any, X: Any) -> Array:
+        """The matrix of a table, with a new ``encoder_``."""
+        self.encoder_ = FeatureEncoder(type(self).__name__, self.categorical_features, self.missing)
+        X = self.encoder_.fit_transform(X, None if init is None else init.categories, columns)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(self.encoder_.columns)
+        return X
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
         """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
@@ -227,11 +232,13 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             if init.uses_base_margin is not None:
                 require_same_margin(init.uses_base_margin, data.offset is not None)
             self.encoder_.require_scores(ensemble, data.X)
-            return Start(ensemble, n_initial=len(ensemble))
+            return Start(ensemble, n_initial=len(ensemble), n_kept=len(ensemble))
         if not self._is_warm_start():
             return Start()
         require_same_fit(type(self).__name__, loss, self.loss_)
-        return replace(self._start, ensemble=self.ensemble_, learner_state=deepcopy(self._start.learner_state))
+        n_kept = len(self.ensemble_) if hasattr(self, "learners_") else self._start.n_kept
+        state = deepcopy(self._start.learner_state)
+        return replace(self._start, ensemble=self.ensemble_, learner_state=state, n_kept=n_kept)
 
     def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation | None, start: Start) -> Result:
         """Do what the plan says; sets the loss and the state for a warm start."""
@@ -269,31 +276,38 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
             def train() -> Result:
                 if plan.patience is None:
-                    return Result(trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw))
+                    ensemble = trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw)
+                    return Result(ensemble, n_rounds=[[len(ensemble)]])
                 monitored = None if evaluation is None else evaluation.monitored
                 return StoppedRun(plan, rows, start.ensemble, callbacks).result(trainer, monitored, split_seed)
 
             result = trainer.outcome(train)
-        self.loss_, self._start = parts.loss, start.without_state()
+        self._start = start.without_state()
         if keeps_state:
             raw = None if result.interrupt else scores.raw
             self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(rows))
         self.__dict__.pop("uses_base_margin_", None)
         if rows.offset is not None:
             self.uses_base_margin_ = True
-        self._importances, self._sample = None, sample_of_fit(rows, seed, parts.loss)
+        self._keep_rows(parts.loss, rows, seed)
         return result
 
-    def _store(self, result: Result, plan: Plan) -> None:
+    def _keep_rows(self, loss: Loss, rows: Dataset, seed: int) -> None:
+        """Set the loss, prepared for the rows of a fit, and what importances are computed from."""
+        self.loss_ = loss
+        self._importances, self._sample = None, sample_of_fit(rows, seed, loss)
+
+    def _store(self, result: Result, learning_rate: float | Callable[[int], float]) -> None:
         """Set the attributes of a result, and remove those of an earlier fit."""
         for name in (*OF_EVALUATION, *OF_EARLY_STOPPING):
             self.__dict__.pop(name, None)
-        self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
+        self.ensemble_, self.learning_rate_ = result.ensemble, learning_rate
         if result.curves:
             self.validation_scores_, self.validation_curves_ = mean_curve(result.curves[0]), result.curves
         if result.weight is not None:
             self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
         self.__dict__.update(result.evaluations)
+        self._n_rounds = result.n_rounds
         self._interrupt = result.interrupt
 
     def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:

@@ -32,12 +32,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_X_y, validate_data
 
 from ..core import Loss
 from ..data.columns import is_missing
 from ..data.dataset import find_copies
 from ..losses.coupling import group_codes
-from ..preprocessing.tables import number_array
+from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
 from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
@@ -231,3 +233,35 @@ def check_predictions(owner: str, predicted: Any, n_samples: int) -> Array:
             f"{owner}: estimator must predict shape ({n_samples},) or ({n_samples}, Q), got {values.shape}"
         )
     return values
+
+
+def validated_rows(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
+    """X as one array, of objects if its columns have several types, and y; sets the columns of the estimator."""
+    y = y if y is None else number_array(y)
+    known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
+    if not is_table(X):
+        X = replace_missing(X) if isinstance(X, np.ndarray) else X
+        validated: tuple[Array, Array] = validate_data(estimator, X, y, **known)
+        return validated
+    # scikit-learn's check would convert categories next to truth values to numbers.
+    validate_data(estimator, native_table(X), skip_check_array=True)
+    columns = [replace_missing(column_values(X, column)) for column in range(X.shape[1])]
+    return check_X_y(np.column_stack(columns), y, estimator=estimator, **known)
+
+
+def require_regressor(owner: str, given: Any, method: str = "fit") -> None:
+    """Raise a TypeError unless an estimator is a regressor with a method, and with ``predict``."""
+    if isinstance(given, type) or not (hasattr(given, method) and hasattr(given, "predict")):
+        raise TypeError(f"{owner}: estimator must be a regressor with {method} and predict, got {given!r}")
+    if is_classifier(given):
+        raise TypeError(f"{owner}: estimator must be a regressor, got the classifier {given!r}")
+
+
+def fit_margin(owner: str, alpha: float, y: Array, predicted: Any, weight: Array) -> tuple[float, float]:
+    """The margin and the coverage from targets (m,), predictions and weights of calibration rows."""
+    values = check_predictions(owner, predicted, len(y))
+    if not np.isfinite(values).all():
+        raise ValueError(f"{owner}: estimator must predict finite numbers, got NaN or infinity")
+    # Targets at a bound count as inside. Each row has its tolerance: rows beyond the rank change nothing.
+    scores = conformity_scores(y, values) + rounding_tolerance(y, predicted)
+    return margin_and_coverage(owner, alpha, scores, weight)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
+from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
 
 from .._signals import atomic_fit
 from ..data.dataset import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.row_arguments import encode_groups
-from ..preprocessing.tables import (
-    column_values,
-    is_table,
-    native_table,
-    number_array,
-    read_table,
-    replace_missing,
-)
+from ..preprocessing.tables import native_table, read_table
 from ..sources.core import Source
 from ..sources.sample import Sample
 from ..utils.param_validation import SEED, Real, require_all
@@ -32,15 +26,15 @@ from ..utils.warnings import warn_user
 from .calibration import (
     calibration_size,
     check_predictions,
-    conformity_scores,
+    fit_margin,
     groups_of_target,
     interval_bounds,
-    margin_and_coverage,
     offset_of_rows,
-    rounding_tolerance,
+    require_regressor,
     split_rows,
+    validated_rows,
 )
-from .given_rows import draw_uniform, drawn
+from .given_rows import draw_uniform, sample_of
 from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -168,18 +162,47 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
             If a parameter or the data are invalid, there are too few rows for alpha, or one row has too large a
             share of the weight.
         """
-        from sklearn.utils import _safe_indexing, indexable
-        from sklearn.utils.validation import _check_method_params
-
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
-        regressor = self._regressor(random)
-        X = drawn(self, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
-        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        train = self._regressor(random).fit
+        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        return self._train_and_calibrate(train, random, given, base_margin, fit_params)
+
+    @atomic_fit
+    def refresh(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, base_margin: Any = None
+    ) -> ConformalRegressor:
+        """Refresh the regressor on a part of other rows, and fit the margin to the rest of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, base_margin
+            Rows as in :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in :meth:`fit`, or if the regressor has no method ``refresh``, or refuses.
+        """
+        check_is_fitted(self)
+        regressor, random = copy(self.estimator_), check_random_state(self.random_state)
+        require_regressor(type(self).__name__, regressor, "refresh")
+        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        return self._train_and_calibrate(regressor.refresh, random, given, base_margin, {})
+
+    def _train_and_calibrate(
+        self, train: Any, random: Any, given: Sample, base_margin: Any, fit_params: dict[str, Any]
+    ) -> ConformalRegressor:
+        """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
+        regressor = train.__self__
         X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         # The regressor gets the original X, with the columns of a DataFrame.
         table = read_table(X)
-        X, (values, y) = native_table(table), self._validate_fit(table, y)
+        X, (values, y) = native_table(table), validated_rows(self, table, y)
         weight = check_sample_weight(sample_weight, len(y))
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
@@ -191,25 +214,16 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         *parts, weight = split_rows(values, y, weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
-        self.estimator_ = regressor.fit(X, y, **params)
+        self.estimator_ = train(X, y, **params)
         offset = None if base_margin is None else base_margin[parts[1]]
-        self._calibrate(held, target.astype(np.float64), weight, offset)
+        facts = target.astype(np.float64), self._predicted(held, offset), weight
+        self.margin_, self.coverage_ = fit_margin(type(self).__name__, self.alpha, *facts)
         self.n_rows_seen_ = given.n_rows or len(values)
         return self
 
     def draw(self, source: Source) -> Sample:
         """A uniform sample of a source."""
         return draw_uniform(self, source)
-
-    def _calibrate(self, X: Any, y: Array, weight: Array, base_margin: Any) -> None:
-        """Set the margin and the coverage from calibration rows."""
-        name, predicted = type(self).__name__, self._predicted(X, base_margin)
-        values = check_predictions(name, predicted, len(y))
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name}: estimator must predict finite numbers, got NaN or infinity")
-        # Targets at a bound count as inside. Each row has its tolerance: rows beyond the rank change nothing.
-        scores = conformity_scores(y, values) + rounding_tolerance(y, predicted)
-        self.margin_, self.coverage_ = margin_and_coverage(name, self.alpha, scores, weight)
 
     def _route(
         self, regressor: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
@@ -236,19 +250,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self._given(), method_mapping=mapping)
 
-    def _validate_fit(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """X as one array, of objects if its columns have several types, and y."""
-        y = y if y is None else number_array(y)
-        known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
-        if not is_table(X):
-            X = replace_missing(X) if isinstance(X, np.ndarray) else X
-            validated: tuple[Array, Array] = validate_data(self, X, y, **known)
-            return validated
-        # scikit-learn's check would convert categories next to truth values to numbers.
-        validate_data(self, native_table(X), skip_check_array=True)
-        columns = [replace_missing(column_values(X, column)) for column in range(X.shape[1])]
-        return check_X_y(np.column_stack(columns), y, estimator=self, **known)
-
     def _given(self) -> Any:
         """The regressor that is cloned."""
         if self.estimator is not None:
@@ -260,12 +261,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     def _regressor(self, random: np.random.RandomState) -> Any:
         """The unfitted regressor, with a seed drawn from `random` if it needs one."""
         given = self._given()
-        if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
-            raise TypeError(
-                f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
-            )
-        if is_classifier(given):
-            raise TypeError(f"{type(self).__name__}: estimator must be a regressor, got the classifier {given!r}")
+        require_regressor(type(self).__name__, given)
         regressor = clone(given)
         params = regressor.get_params(deep=False)
         if self.random_state is not None and "random_state" in params and params["random_state"] is None:

@@ -177,6 +177,18 @@ OF_FIT = {
     "base_margin_eval_set": """base_margin_eval_set : list of array-like, or dict of names to such, optional
     The offset of each set of ``eval_set``, by name if that is a dict; required for them if ``base_margin`` is
     given.""",
+    "refresh": """The splits of trees and the frequencies of cosines stay. Leaves, amplitudes, the baseline and, in
+a stack, the weights of its models are fitted again, round by round, with the parameters and the seed of the
+fit. The features keep their categories, imputation and scales. Rounds of an ``init_model`` stay as they are.
+The model changes in place, as with ``fit``; a refresh that fails or is interrupted leaves it unchanged.
+
+Pass all rows that the model should describe: new ones alone, or old and new ones, with larger weights for the new.
+The weights of a stack are chosen on held-out rows, which all models are fitted to in the end.""",
+    "raises_refresh": """Raises
+------
+ValueError, TypeError
+    If the data or a parameter are invalid, y has a class that is unknown to the model, or the model cannot be
+    refreshed: its learner has no method ``refit``, or it was averaged, compressed or made of an ensemble.""",
     "raises": """Raises
 ------
 ValueError, TypeError

@@ -35,6 +35,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     n_jobs: int | None
     loss_: Loss
     _start: Start = Start()
+    _n_rounds: Sequence[Sequence[int]] = ()
+    """The rounds of each model of the fit, by member and fold; empty if they are not those of one fit."""
     _importances: Array | None = None
     _sample: FitSample | None = None
     uses_base_margin_: bool = False
@@ -80,6 +82,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         if encoder is not None:
             copied.encoder_, copied._sample = encoder, None
         copied._start = self._start.without_state()
+        copied._n_rounds = []
         for name in ("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING):
             copied.__dict__.pop(name, None)
         return copied

@@ -55,6 +55,12 @@ def drawn(estimator: Any, X: Any, **given: Any) -> Any:
     return estimator.draw(X)
 
 
+def sample_of(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, base_margin: Any) -> Sample:
+    """The rows of a fit, given as arrays, as a source of rows, or as what has been drawn from one."""
+    X = drawn(estimator, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
+    return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+
+
 def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
     """An ``eval_set`` with a uniform sample in the place of each source, and the groups of these by name."""
     if isinstance(eval_set, Source):

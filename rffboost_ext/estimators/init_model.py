@@ -155,9 +155,8 @@ def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:
 
 
 def require_same_outputs(owner: str, n_scores: int, ensemble: Ensemble) -> None:
-    """Raise a ValueError if a target does not make the scores of the fit that a warm start continues."""
+    """Raise a ValueError if a target does not make the scores of the previous fit."""
     if n_scores != ensemble.n_outputs:
         raise ValueError(
-            f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit when warm_start is "
-            f"set, got {n_scores}"
+            f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit, got {n_scores}"
         )

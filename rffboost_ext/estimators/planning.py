@@ -117,23 +117,29 @@ def everything(learner: Learner) -> float:
     return math.inf
 
 
+def never(expansion: ImputeAndEncode | None) -> bool:
+    """Whether a refit replays: it trains new rounds."""
+    return False
+
+
 # Of learners whose outputs are Newton steps.
 SECOND_ORDER = LearnerPolicy(
     stops_early=True,
+    replays=never,
     pool_size=POOL_SIZE,
     max_merged_rows=lambda learner: 20_000,
     allows_log=lambda learner: True,
 )
 LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     Learner: LearnerPolicy(),
-    RFFK: LearnerPolicy(max_merged_rows=everything),
-    RFF1: LearnerPolicy(max_merged_rows=everything),
+    RFFK: LearnerPolicy(max_merged_rows=everything, replays=never),
+    RFF1: LearnerPolicy(max_merged_rows=everything, replays=never),
     RFFNewton: SECOND_ORDER,
     KernelMachine: SECOND_ORDER,
     RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
     Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
     # With more rows XGBoost's bins depend on weights.
-    Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin),
+    Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, replays=never),
     # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
     SymmetricTree: LearnerPolicy(
         stops_early=True, max_merged_rows=everything, alternatives=leaves_of, replays=orders_no_levels

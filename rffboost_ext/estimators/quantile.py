@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from ..sources.core import Source
 from ..sources.sample import Sample
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, Real, is_auto, require_all
 from ..utils.typing import Array
-from .given_rows import draw_uniform, drawn, drawn_sets
+from .given_rows import draw_uniform, drawn, drawn_sets, sample_of
 from .parameters import copy_with_own_parts, explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -160,6 +161,33 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
+        return self
+
+    @atomic_fit
+    def refresh(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, base_margin: Any = None
+    ) -> RFFBoostQuantileRegressor:
+        """Refresh the booster of each level, as :meth:`RFFBoostRegressor.refresh` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups, base_margin
+            Rows as in :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the data are invalid, or the boosters cannot be refreshed.
+        """
+        check_is_fitted(self)
+        rows = sample_of(self, X, y, sample_weight, groups, base_margin)
+        # A refresh that fails leaves all levels as they are.
+        self.estimators_ = [copy(one).refresh(rows, base_margin=base_margin) for one in self.estimators_]
+        self.n_rows_seen_ = self.estimators_[0].n_rows_seen_
         return self
 
     def draw(self, source: Source, uniform: bool = True) -> Sample:

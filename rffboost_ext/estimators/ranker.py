@@ -96,20 +96,46 @@ class RFFBoostRanker(BaseRFFBoost):
 
         {raises}
         """
+        owner, given = type(self).__name__, self._sample_of_queries(X, y, sample_weight, qid, base_margin)
+        eval_set, own = drawn_sets(self, eval_set)
+        codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, given.groups)
+        sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
+        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
+        given = replace(given, groups=None)
+        return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
+
+    @document_fit
+    def refresh(
+        self, X: Any, y: Any = None, sample_weight: Any = None, qid: Any = None, base_margin: Any = None
+    ) -> RFFBoostRanker:
+        """Fit the values of the model again to the rows of other queries, and keep its structure.
+
+        {refresh}
+
+        Parameters
+        ----------
+        X, y, sample_weight, qid, base_margin
+            Rows as in :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        {raises_refresh}
+        """
+        given = self._sample_of_queries(X, y, sample_weight, qid, base_margin)
+        return super().refresh(replace(given, groups=None), None, None, None, base_margin)
+
+    def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> Sample:
+        """The rows of a fit, whose target has the relevance and the code of the query, (n, 2)."""
         owner = type(self).__name__
         X = drawn(self, X, y=y, sample_weight=sample_weight, qid=qid, base_margin=base_margin)
         given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, qid)
-        X, sample_weight, qid = given.X, given.weight, given.groups
-        if qid is None:
+        if given.groups is None:
             warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
-        target = ranking_target(owner, X, given.y, qid, "qid")
-        require_weights_of_rows(owner, sample_weight, target)
-        eval_set, own = drawn_sets(self, eval_set)
-        codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, qid)
-        sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
-        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
-        given = replace(given, y=target, groups=None)
-        return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
+        target = ranking_target(owner, given.X, given.y, given.groups, "qid")
+        require_weights_of_rows(owner, given.weight, target)
+        return replace(given, y=target)
 
     def _targets(self) -> RealTargets:
         return RealTargets(type(self).__name__)

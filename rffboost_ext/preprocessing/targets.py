@@ -127,7 +127,7 @@ class TargetEncoder(ABC):
 
     @abstractmethod
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
-        """Learn the classes; encoded targets, (n, C), and sample weights, (n,)."""
+        """Learn the classes, unless they are known; encoded targets, (n, C), and sample weights, (n,)."""
 
     @abstractmethod
     def transform(self, y: Any) -> Array:
@@ -149,7 +149,7 @@ class LabelEncoder(TargetEncoder):
         Factors on the sample weights by class label.
     """
 
-    classes: Array
+    classes: Any = None
 
     def __init__(self, owner: str, class_weight: Any) -> None:
         super().__init__(owner)
@@ -160,7 +160,10 @@ class LabelEncoder(TargetEncoder):
         return label_array(y)
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
-        self.classes, codes = encode_labels(column_or_1d(y, warn=True))
+        if self.classes is None:
+            self.classes, codes = encode_labels(column_or_1d(y, warn=True))
+        else:
+            codes = codes_of_labels(self.classes, y)[:, 0].astype(np.int64)
         self.n_classes = max(2, len(self.classes))
         if self.class_weight is not None:
             self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
@@ -194,13 +197,14 @@ class LabelAndColumnsEncoder(LabelEncoder):
 class IndicatorEncoder(TargetEncoder):
     """Whether a row has each of L labels, as zeros and ones, (n, L). The classes are 0 .. L-1."""
 
-    classes: Array
+    classes: Any = None
 
     def read(self, y: Any) -> Array:
         return label_array(y)
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
-        self.classes = np.arange(y.shape[1])
+        if self.classes is None:
+            self.classes = np.arange(y.shape[1])
         return self.transform(y), weight
 
     def transform(self, y: Any) -> Array:

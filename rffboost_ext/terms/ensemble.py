@@ -267,6 +267,19 @@ def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
     return Ensemble(np.asarray(baseline), tuple(term for term, _ in rounds), moves)
 
 
+def unweighted(ensemble: Ensemble, n_rounds: Sequence[int]) -> list[Ensemble]:
+    """The rounds of each of the ensembles in a :func:`weighted_sum`, up to scale, from their numbers of rounds."""
+    n_models = len(n_rounds)
+    shared = (sum(n_rounds) - len(ensemble)) // (n_models - 1) if n_models > 1 else 0
+    later = range(shared, max(n_rounds))
+    owner = np.array([k for t in later for k in range(n_models) if t < n_rounds[k]], dtype=np.int64)
+    places = [np.append(np.arange(shared), shared + np.flatnonzero(owner == k)) for k in range(n_models)]
+    return [
+        replace(ensemble, terms=tuple(ensemble.terms[t] for t in place), moves=ensemble.moves[place])
+        for place in places
+    ]
+
+
 def weighted_rounds(ensemble: Ensemble, weight: Array) -> list[tuple[Term, float]]:
     """The terms and lengths of a weighted sum times a number, or times a number for each score (C,)."""
     lengths = ensemble.moves[:, 1]

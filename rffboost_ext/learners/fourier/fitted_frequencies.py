@@ -21,16 +21,20 @@ def require_cosines(term: Term, single: bool = False) -> Cosines:
     return term
 
 
-def angles(cosines: Cosines, design: Design, rows: Array | slice = slice(None)) -> Array:
-    """The arguments of the cosines on some rows of a design, without phases: (M, m), in its precision."""
+def coordinates(cosines: Cosines, design: Design) -> Array:
+    """What the frequencies multiply on the rows of a design, (d, n), in its precision."""
     center, clipping, projection = cosines.center, cosines.clipping, cosines.projection
     space = center is not None and center.tobytes(), clipping and clipping.key, projection and projection.key
     dtype = np.dtype(design.precision)
-    columns = design.cache(
+    return design.cache(
         (Cosines, *space), lambda: np.ascontiguousarray(cosines.coordinates(design.imputed).T, dtype)
     )
-    used = np.flatnonzero(cosines.omega.any(axis=0))
-    return np.asarray(cosines.omega[:, used].astype(dtype) @ columns[:, rows][used])
+
+
+def angles(cosines: Cosines, design: Design, rows: Array | slice = slice(None)) -> Array:
+    """The arguments of the cosines on some rows of a design, without phases: (M, m), in its precision."""
+    columns, used = coordinates(cosines, design), np.flatnonzero(cosines.omega.any(axis=0))
+    return np.asarray(cosines.omega[:, used].astype(columns.dtype) @ columns[:, rows][used])
 
 
 def with_amplitudes(cosines: Cosines, frequencies: slice, amplitudes: Array) -> Cosines:

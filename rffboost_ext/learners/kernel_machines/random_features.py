@@ -10,8 +10,9 @@ from ...core import Round
 from ...kernels import compiled
 from ...terms import Cosines
 from ...terms.cosine_arrays import Projection
+from ...utils.kernel_ridge import gaussian_kernel, squared_distances
 from ...utils.typing import Array
-from ..fourier.fitted_frequencies import angles, cosine_term, with_amplitudes
+from ..fourier.fitted_frequencies import angles, coordinates, cosine_term, with_amplitudes
 from ..fourier.second_order import MIN_HESSIAN_UNIT
 
 # Rows whose features are computed at a time.
@@ -121,6 +122,18 @@ class FittedFeatures:
         """The features on `rows`, (1 + 2K, m)."""
         angle = angles(self.cosines, round.design, rows)[self.frequencies]
         return np.concatenate([np.ones((1, angle.shape[1]), angle.dtype), np.cos(angle), np.sin(angle)])
+
+    def kernel(self, round: Round, rows: Array) -> Array:
+        r"""The kernel (m, m) of some rows that the frequencies are drawn from.
+
+        It is :math:`1 + \exp(-\frac12 \sum_j \sigma_j^2 (x_j - x'_j)^2)`, where :math:`\sigma_j` is the root mean
+        square of the frequencies of feature j. Frequencies were selected by targets, which the mean of their
+        cosines would follow too closely.
+        """
+        omega = self.cosines.omega[self.frequencies]
+        scale = np.sqrt(np.square(omega).mean(axis=0)) if len(omega) else np.zeros(omega.shape[1])
+        columns = coordinates(self.cosines, round.design)[:, rows].astype(np.float64)
+        return gaussian_kernel(squared_distances(columns.T * scale), 0.5 * len(scale))
 
     @property
     def norms(self) -> Array:

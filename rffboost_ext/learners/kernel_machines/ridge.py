@@ -85,9 +85,8 @@ class RFFRidge(KernelMachine):
         """The penalty of least leave-one-out error."""
         selection = self._kernel_selection(round, newton_target(round)[0])
         rows = selection.scored
-        scaled = features.norms[:, None] * features.values(round, rows).astype(np.float64)
-        penalties = np.geomspace(*self.l2, self.n_values)
-        return (best_penalty(scaled.T @ scaled, selection.target[rows], round.weight[rows], penalties)[1],)
+        sample = features.kernel(round, rows), selection.target[rows], round.weight[rows]
+        return (best_penalty(*sample, np.geomspace(*self.l2, self.n_values))[1],)
 
     def _solve(
         self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any

@@ -1,0 +1,144 @@
+"""Refreshes: a fitted model keeps its structure and is fitted again to other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from .._signals import atomic_fit
+from ..boosting.loop import Parts, Shrunk
+from ..boosting.plan import Member, Result
+from ..boosting.replay import Replay
+from ..boosting.training import Trainer
+from ..contracts.fit import count_scores
+from ..core import Learner
+from ..data.dataset import Dataset, merge_duplicates, warn_if_light
+from ..preprocessing.row_arguments import encode_base_margin, require_base_margin
+from ..sources.sample import Sample
+from ..terms import FeatureMap
+from ..terms.ensemble import unweighted
+from ..utils.parallel import use_threads
+from ..utils.registry import full_repr
+from .docstrings import document_fit
+from .given_rows import sample_of
+from .init_model import require_same_outputs
+from .planning import compose, has_splitter, policy_of
+
+# Share of the rows that are held out for the weights of a stack where a splitter has chosen those of the fit.
+HELD_OUT = 0.1
+
+
+E = TypeVar("E", bound="RefreshMixin")
+
+
+class RefreshMixin:
+    """The method ``refresh`` of boosters."""
+
+    @atomic_fit
+    @document_fit
+    def refresh(
+        self: E, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, base_margin: Any = None
+    ) -> E:
+        """Fit the values of the model again to other rows, and keep its structure.
+
+        {refresh}
+
+        Parameters
+        ----------
+        {X}
+        {y}
+        {sample_weight}
+        {groups}
+        {base_margin}
+
+        Returns
+        -------
+        self
+
+        {raises_refresh}
+        """
+        check_is_fitted(self)
+        parts = compose(self)
+        require_refreshable(self, parts, getattr(self, "learners_", [parts.learner]))
+        return refreshed(self, parts, sample_of(self, X, y, sample_weight, groups, base_margin), base_margin)
+
+
+def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any) -> Any:
+    """The model itself, with the rounds of its fit fitted again.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the data are invalid.
+    """
+    owner = type(model).__name__
+    require_base_margin(owner, base_margin, model.uses_base_margin_)
+    targets, y = model._read_target(given.y)
+    targets.classes = getattr(model, "classes_", None)
+    rows = model._encode(given, y, targets, model.encoder_.transform)
+    n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
+    require_same_outputs(owner, n_scores, model.ensemble_)
+    model._check_target(parts, rows, targets)
+    if base_margin is not None:
+        rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
+    parts = model._prepare(parts, rows, targets)
+    warn_if_light(rows.weight)
+    rows = rows.coupled_by(*model._couplings(parts.loss))
+    learners = getattr(model, "learners_", [parts.learner])
+    if not rows.is_coupled and len(rows) <= policy_of(learners[0]).max_merged_rows(learners[0]):
+        rows = merge_duplicates(rows)
+    model._store(replayed(model, parts, learners, rows), model.learning_rate_)
+    model._keep_rows(parts.loss, rows, model._start.seed)
+    model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
+    model._after_training(rows, targets)
+    return model
+
+
+def replayed(model: Any, parts: Parts, learners: Sequence[Learner], rows: Dataset) -> Result:
+    """The rounds of a fitted model on other rows."""
+    start, ensemble = model._start, model.ensemble_
+    init = ensemble.truncated(start.n_kept) if start.n_kept else None
+    structures = iter(unweighted(ensemble, [size for row in model._n_rounds for size in row]))
+    models = [[next(structures) for _ in row] for row in model._n_rounds]
+    with use_threads(model.n_jobs) as n_jobs:
+        # Terms know how their features are scaled.
+        feature_map = FeatureMap(model.encoder_.expansion)
+        options = {"standardize": False, "seed": start.seed, "n_jobs": n_jobs, "precision": model.precision}
+        trainers = [
+            Trainer(parts.loss, member_of(model, parts, one), feature_map=feature_map, **options)
+            for one in learners
+        ]
+        fraction = HELD_OUT if has_splitter(model) else model.validation_fraction
+        split_seed, _ = model._seeds()
+        return Replay(trainers, models, rows, init).result(
+            getattr(model, "learner_weights_", None), fraction, split_seed
+        )
+
+
+def member_of(model: Any, parts: Parts, learner: Learner) -> Member:
+    """The learner with the step of the fit."""
+    step = parts.with_learner(learner).step
+    return Member(learner, Shrunk(step, model.learning_rate_, model._start.n_initial))
+
+
+def require_refreshable(model: Any, parts: Parts, learners: Sequence[Learner]) -> None:
+    """Raise a ValueError that says why the rounds of a model cannot be fitted again."""
+    owner = type(model).__name__
+    if not model._n_rounds:
+        raise ValueError(
+            f"{owner}: refresh needs the rounds of a complete fit, but this model was averaged, compressed, made "
+            f"of an ensemble, or its fit was interrupted: refresh the models that were averaged"
+        )
+    if full_repr(parts.loss) != model._start.loss:
+        raise ValueError(
+            f"{owner}: loss must be that of the fit to refresh it, {model.loss_!r}, got {parts.loss!r}"
+        )
+    for learner in learners:
+        if not learner.refits:
+            raise ValueError(
+                f"{owner}: refresh needs learners with a method refit(term, round), which fits a term again to "
+                f"other rows, got {learner!r}"
+            )
