@@ -22,6 +22,7 @@ from rffboost_ext import (
 from rffboost_ext.boosting.steps import LineSearch
 from rffboost_ext.learners.optimizers import LBFGS
 from rffboost_ext.losses import Exponential, SquaredError
+from tests.own_parts import LeastSquares
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -233,7 +234,11 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         ({"init_raw": np.zeros(30)}, ValueError, r"init_raw must have shape \(30, 1\), got \(30,\)"),
         ({"init": LONG, "n_estimators": 2}, ValueError, "n_estimators must be at least the 3 rounds .* got 2"),
         ({"init": "last"}, TypeError, "init must be an instance of Ensemble or None, got 'last'"),
-        ({"replay": LONG}, ValueError, "learner must have a method refit with replay"),
+        (
+            {"replay": LONG, "learner": LeastSquares()},
+            ValueError,
+            "learner must have a method refit with replay",
+        ),
         ({"replay": LONG, "learner": "symmetric_tree"}, ValueError, "at least n_estimators=100 rounds, got 3"),
         (
             {"replay": LONG, "learner": "symmetric_tree", "n_estimators": 3},
