@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +22,9 @@ MANY_FEATURES = 100
 VERY_MANY_FEATURES = 1_000
 # Leaves of the larger trees with many rows; the most useful number is drawn twice as often.
 LEAVES = 32, 64, 64
-# With a category of more levels than this, sets of levels in larger trees overfit, and each node takes long.
-MANY_LEVELS, LEAVES_OF_MANY_LEVELS = 2_000, (16,)
+# With a category of more levels than this, most time of XGBoost's trees is for sorting the levels in each node.
+MANY_LEVELS = 2_000
+OF_MANY_LEVELS = (SymmetricTree(leaf="constant", colsample_bytree=0.8, ordered=False),)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 GROUPED = (SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5),)
@@ -52,11 +52,12 @@ class Mixture(Learner):
     trees : str or Learner, default="auto"
         The learner for discontinuous structure. "auto" draws a :class:`Tree` in each round. With fewer than 3,000
         rows it has depth 4 and samples 0.6 of the features or all (always 0.6 in classification of fewer than
-        1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8; with a
-        category of more than 2,000 levels it has depth 4 or 16 leaves. Up to four features are never sampled.
-        With fewer than 3,000 rows and at least 100 features there are 64 bins (32 from 1,000 features on), and
-        leaves of regression trees have at least ten rows. If the loss couples the rows of groups, as in rankings,
-        it is a :class:`SymmetricTree` with linear leaves, 64 bins and half of the features.
+        1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8. Up to
+        four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins (32
+        from 1,000 features on), and leaves of regression trees have at least ten rows. It is a
+        :class:`SymmetricTree` in two cases: if the loss couples the rows of groups, as in rankings, with linear
+        leaves, 64 bins and half of the features; with a category of more than 2,000 levels, with constant leaves,
+        0.8 of the features, and levels that all rows order.
     subsample : float, default=0.9
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
@@ -175,22 +176,21 @@ def default_trees(round: Round) -> tuple[Learner, ...]:
     """The trees that "auto" draws from in this fit."""
     if round.loss.rows == "groups":
         return GROUPED
+    if max(round.design.n_levels.values(), default=0) > MANY_LEVELS:
+        return OF_MANY_LEVELS
     n, d = round.design.original.shape
     hessian = float(np.average(round.hessian.mean(axis=1), weights=round.weight))
-    most = max(round.design.n_levels.values(), default=0)
-    return tree_variants(n, d, round.loss.task, hessian, LEAVES if most <= MANY_LEVELS else LEAVES_OF_MANY_LEVELS)
+    return tree_variants(n, d, round.loss.task, hessian)
 
 
-def tree_variants(
-    n_samples: int, n_features: int, task: str, hessian: float = 1.0, large: Sequence[int] = LEAVES
-) -> tuple[Tree, ...]:
+def tree_variants(n_samples: int, n_features: int, task: str, hessian: float = 1.0) -> tuple[Tree, ...]:
     """The trees that "auto" draws from, for this number of rows and features.
 
     With few rows all have the same depth, and column sampling makes them differ. Half of the trees see all
     features, because sampling would hide interactions, except in classification of fewer than 1,000 rows. With
-    many rows, shallow trees and trees of `large` numbers of leaves complement each other. With many features and
-    few rows, bins are coarser, and a leaf in regression has at least ten rows of the mean `hessian`, because some
-    feature separates a few rows by chance.
+    many rows, shallow trees and trees of many leaves complement each other. With many features and few rows, bins
+    are coarser, and a leaf in regression has at least ten rows of the mean `hessian`, because some feature
+    separates a few rows by chance.
     """
     few = n_samples < 3_000
     shares = [0.6, 1.0] if few else [0.8]
@@ -206,4 +206,4 @@ def tree_variants(
     if few:
         return shallow
     bins |= {"max_depth": 0, "grow_policy": "lossguide", "colsample_bytree": shares[0]}
-    return shallow + tuple(Tree(max_leaves=leaves, **bins) for leaves in large)
+    return shallow + tuple(Tree(max_leaves=leaves, **bins) for leaves in LEAVES)

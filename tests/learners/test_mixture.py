@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rffboost_ext import (
@@ -85,6 +86,14 @@ def test_trees_of_rankings_are_symmetric() -> None:
     X, qid = grid(), np.repeat(np.arange(60), 10)
     model = RFFBoostRanker(learner="mixture", n_estimators=2, early_stopping=False, random_state=0)
     assert kinds(model.fit(X, (X[:, 0] > 0).astype(float), qid=qid).ensemble_) == [Cosines, SymmetricTrees]
+
+
+@pytest.mark.parametrize(("n_levels", "wanted"), [(2_000, Trees), (2_001, SymmetricTrees)])
+def test_trees_of_many_levels_are_symmetric(n_levels: int, wanted: type[Term]) -> None:
+    level = np.arange(n_levels)
+    model = RFFBoostRegressor(learner="mixture", n_estimators=2, early_stopping=False, random_state=0)
+    model.fit(pd.DataFrame({"level": pd.Categorical(level)}), np.sin(level))
+    assert kinds(model.ensemble_)[1:] == [wanted]
 
 
 class Nothing(Learner):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,48 @@ def test_categories_are_learned(n_levels):
     gap = frame.assign(c=pd.Categorical([None] * len(frame), frame.c.cat.categories))
     with pytest.warns(UserWarning, match="unknown"):
         np.testing.assert_array_equal(model.predict(other), model.predict(gap))
+
+
+def test_a_set_of_levels_is_the_best_of_all_subsets():
+    rng = np.random.default_rng(0)
+    levels = np.tile(np.arange(7), 20)
+    frame, y = (
+        pd.DataFrame({"c": pd.Categorical(levels)}),
+        rng.standard_normal(7)[levels] + rng.standard_normal(140),
+    )
+    learner = SymmetricTree(max_depth=1, leaf="constant", reg_lambda=0.0, ordered=False)
+    residual = y - RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(frame, y).predict(frame)
+    rights = [np.isin(levels, np.flatnonzero(bits)) for bits in product([False, True], repeat=7)]
+    errors = [sum(part.var() * len(part) for part in (y[r], y[~r]) if len(part)) for r in rights]
+    assert np.square(residual).sum() == pytest.approx(min(errors))
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_unknown_levels_are_predicted_as_an_average_level(ordered):
+    frame, y = table(40)
+    learner = SymmetricTree(leaf="constant", ordered=ordered)
+    model = RFFBoostRegressor(learner=learner, n_estimators=100, early_stopping=False, random_state=0).fit(
+        frame, y
+    )
+    unknown = model.predict(frame.assign(c=pd.Categorical([None] * len(frame), frame.c.cat.categories)))
+    assert abs(unknown - y.mean()).max() < 0.5 * y.std()
+
+
+@pytest.mark.parametrize("learner", ["symmetric", "mixture"])
+def test_the_names_of_levels_do_not_matter(learner, monkeypatch):
+    monkeypatch.setattr("rffboost_ext.learners.mixture.MANY_LEVELS", 200)
+    trees = SymmetricTree(leaf="constant", ordered=False)
+    learner = trees if learner == "symmetric" else Mixture(cosines=trees)
+    rng, names = np.random.default_rng(0), np.array([f"v{k:03}" for k in range(300)])
+    level = np.concatenate([np.arange(300), rng.integers(0, 300, 500)])
+    y = rng.standard_normal(300)[level] + rng.standard_normal(800)
+    first, second = (
+        RFFBoostRegressor(learner=learner, n_estimators=20, early_stopping=False, random_state=0)
+        .fit(frame, y)
+        .predict(frame)
+        for frame in (pd.DataFrame({"c": pd.Categorical(n[level])}) for n in (names, rng.permutation(names)))
+    )
+    np.testing.assert_array_equal(first, second)
 
 
 def test_levels_without_rows_are_ordered_by_the_mean_of_all():

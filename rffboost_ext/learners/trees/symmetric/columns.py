@@ -105,13 +105,15 @@ class ManyLevels(Column):
 
     The order is by :math:`(\sum_i g_i + a m) / (\sum_i h_i + a)` over the rows of a level that the tree is not
     fitted to, so that no row has an influence on the place of its own level; m is that quotient, without a, over
-    all such rows. With more levels than codes, neighbours share one.
+    all such rows. With more levels than codes, neighbours share one. Without missing values in training, missing
+    values and unknown levels go the way of a level without such rows, whose quotient is m.
     """
 
     def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:
         self.levels, self.n_levels, self.codes = levels, n_levels, codes
         self.n_codes = min(n_levels, MAX_BINS) + 1
-        self.code_of_level = np.zeros(n_levels, dtype=np.uint8)
+        self.code_of_level, self.code_of_unknown = np.zeros(n_levels, dtype=np.uint8), 0
+        self.has_missing = bool((levels < 0).any())
 
     def reorder(self, gradient: Array, hessian: Array, smoothing: float) -> None:
         """Order the levels by weighted derivatives, (n,) each, which are 0 for rows that the tree is fitted to."""
@@ -119,14 +121,21 @@ class ManyLevels(Column):
         sums, bends = (np.bincount(place, part, self.n_levels + 1)[1:] for part in (gradient, hessian))
         # Levels of no such rows have the mean of all.
         mean = gradient.sum() / max(hessian.sum(), np.finfo(np.float64).tiny)
+        quotient = (sums + smoothing * mean) / (bends + smoothing)
         rank = np.empty(self.n_levels, dtype=np.int64)
-        rank[np.argsort((sums + smoothing * mean) / (bends + smoothing), kind="stable")] = np.arange(self.n_levels)
-        self.code_of_level = (1 + rank * (self.n_codes - 1) // self.n_levels).astype(np.uint8)
+        rank[np.argsort(quotient, kind="stable")] = np.arange(self.n_levels)
+        self.code_of_level = self._code_of_rank(rank).astype(np.uint8)
+        self.code_of_unknown = self._code_of_rank(np.count_nonzero(quotient < mean))
         self.codes[:] = np.append(0, self.code_of_level)[place]
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split that divides the order of the levels."""
-        return Condition(np.inf, missing_right, self.code_of_level > code)
+        unknown_right = missing_right if self.has_missing else self.code_of_unknown > code
+        return Condition(np.inf, unknown_right, self.code_of_level > code)
+
+    def _code_of_rank(self, rank: Any) -> Any:
+        """The codes of places 0, 1, ... in the order of the levels."""
+        return 1 + rank * (self.n_codes - 1) // self.n_levels
 
 
 def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:

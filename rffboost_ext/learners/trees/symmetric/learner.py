@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core import Learner, Round, Term
 from ....terms import SymmetricTrees
-from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
+from ....utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
 from ....utils.typing import Array
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
@@ -30,7 +30,7 @@ from .leaves import (
 )
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
-CATEGORICAL_SUBSAMPLE = 0.5
+ORDERED_SUBSAMPLE = 0.5
 
 
 @LEARNERS.register("symmetric_tree")
@@ -66,8 +66,7 @@ class SymmetricTree(Learner):
         L2 penalty on the slopes of linear leaves, for standardised features; at least :math:`10^{-12}` times the
         sum of hessians of the leaf.
     subsample : float, default=1.0
-        Sampled share of the rows of a tree. With categories of more than four levels it is at most 0.5: the other
-        rows order the levels.
+        Sampled share of the rows of a tree; at most 0.5 with categories of more than four levels and `ordered`.
     colsample_bytree, colsample_bylevel : float, default=1.0
         Sampled shares of the columns of a tree and of a level.
     max_bin : int, default=254
@@ -77,6 +76,10 @@ class SymmetricTree(Learner):
         leaf. In round t it is divided by :math:`1 + \nu t`, where :math:`\nu` is the learning rate.
     cat_smooth : float, default=10.0
         Number of average rows that is added to each level of a category when levels are ordered.
+    ordered : bool, default=True
+        Whether the levels of categories are ordered by rows that the tree is not fitted to, so that the target of
+        a row has no influence on the place of its own level. Otherwise all rows order them, which is more accurate
+        with few rows per level, but requires early stopping.
     n_projections : int, default=5
         With more outputs than this, splits are found for this number of random projections of the gradients.
     monotone_constraints : sequence of -1, 0 and 1, optional
@@ -92,12 +95,11 @@ class SymmetricTree(Learner):
     Notes
     -----
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
-    level against the others. The levels of other categories are ordered for each tree by their gradients, on rows
-    that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
-    With such categories a refit trains new rounds, in place of fitting leaves to all rows. Rows of any weight are
-    in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves have a value for
-    each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows, because a line would
-    follow a few far values.
+    level against the others. The levels of other categories are ordered for each tree by their gradients. With
+    such categories a refit trains new rounds, in place of fitting leaves to all rows. With `ordered` rows of any
+    weight are in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves have a
+    value for each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows, because a
+    line would follow a few far values.
 
     References
     ----------
@@ -117,6 +119,7 @@ class SymmetricTree(Learner):
     max_bin: int = 254
     random_strength: float = 0.0
     cat_smooth: float = 10.0
+    ordered: bool = True
     n_projections: int = 5
     monotone_constraints: Sequence[int] | None = None
 
@@ -134,6 +137,7 @@ class SymmetricTree(Learner):
         "max_bin": Integer(2, MAX_BINS),
         "random_strength": NON_NEGATIVE,
         "cat_smooth": POSITIVE,
+        "ordered": BOOL,
         "n_projections": Integer(1),
         "monotone_constraints": SIGNS | OPTIONAL,
     }
@@ -185,7 +189,7 @@ class SymmetricGrower:
         learner = self.learner
         sample, left_out = self._divided(round)
         if self.features.many_levels:
-            self._reorder_levels(round, left_out)
+            self._reorder_levels(round, left_out if learner.ordered else round.weight)
         derivatives = exact_derivatives(sample)
         tree, leaf = self.histograms.grow(
             split_derivatives(*derivatives, learner.n_projections, round.rng),
@@ -204,9 +208,9 @@ class SymmetricGrower:
 
     def _divided(self, round: Round) -> tuple[Round, Array]:
         """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
-        categories = bool(self.features.many_levels)
-        share = min(self.learner.subsample, CATEGORICAL_SUBSAMPLE if categories else 1.0)
-        return (round, np.zeros(0)) if share == 1.0 else sample_rows(round, share, whole=categories)
+        ordered = self.learner.ordered and bool(self.features.many_levels)
+        share = min(self.learner.subsample, ORDERED_SUBSAMPLE if ordered else 1.0)
+        return (round, np.zeros(0)) if share == 1.0 else sample_rows(round, share, whole=ordered)
 
     def _reorder_levels(self, round: Round, weight: Array) -> None:
         """Order the levels of categories by rows of given weights, (n,)."""

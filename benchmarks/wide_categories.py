@@ -1,0 +1,81 @@
+"""Fits to a category of many levels, beside LightGBM and CatBoost: time, memory and R2.
+
+    python -m benchmarks.wide_categories [--rows 10000 50000 100000]
+
+Four normal features and a category with two rows per level on average, whose levels have normal effects. Each
+system has its defaults, one thread and a process of its own. Memory is the peak of the fit above what the process
+had before; R2 is that of as many new rows, an eighth of which have levels that the fit has not seen.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rffboost_ext.experiments.machine import environment
+from rffboost_ext.experiments.report import markdown
+
+from .command import options, positive
+from .symmetric_trees import resident
+from .systems import catboost, lightgbm, rffboost, warm_up
+
+SYSTEMS = {"RFFBoost": rffboost, "LightGBM": lightgbm, "CatBoost": catboost}
+ROWS_PER_LEVEL = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--rows", type=positive, nargs="+", default=[10_000, 50_000, 100_000])
+    lines = []
+    for n in parser.parse_args(arguments).rows:
+        for name in SYSTEMS:
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                seconds, memory, score = pool.apply(measure, (name, n))
+            line = (
+                f"{n:,}",
+                f"{n // ROWS_PER_LEVEL:,}",
+                name,
+                f"{seconds:.1f}",
+                f"{memory / 1e6:.0f}",
+                f"{score:.3f}",
+            )
+            lines.append(list(line))
+            print(*line, file=sys.stderr)
+    print(environment(), "", markdown(["rows", "levels", "system", "CPU seconds", "MB", "R2"], lines), sep="\n")
+
+
+def measure(name: str, n: int) -> tuple[float, int, float]:
+    """CPU seconds and additional memory of a fit to n rows, and R2 on n others."""
+    X, y = data(2 * n)
+    fit_params: dict[str, Any] = {}
+    if name == "CatBoost":
+        X, fit_params = X.astype({"level": str}), {"cat_features": ["level"]}
+    warm_up(SYSTEMS[name], "regression")
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    start = time.process_time()
+    model = SYSTEMS[name]("regression").fit(X[:n], y[:n], **fit_params)
+    seconds, memory = time.process_time() - start, resident("VmHWM") - before
+    return seconds, memory, float(model.score(X[n:], y[n:]))
+
+
+def data(n: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table of n rows, and targets with noise of standard deviation 0.5."""
+    n_levels = n // (2 * ROWS_PER_LEVEL)
+    rng = np.random.default_rng(0)
+    level, effect, Z = rng.integers(n_levels, size=n), rng.standard_normal(n_levels), rng.standard_normal((n, 4))
+    X = pd.DataFrame(Z, columns=list("abcd")).assign(level=pd.Categorical(level, range(n_levels)))
+    signal = effect[level] + np.sin(2.0 * Z[:, 0]) + Z[:, 1] * (Z[:, 2] > 0.0)
+    return X, signal + 0.5 * rng.standard_normal(n)
+
+
+if __name__ == "__main__":
+    main()
