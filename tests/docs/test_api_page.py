@@ -14,6 +14,7 @@ MODULES = [
     "onnx_export",
     "rffboost_ext",
     "rffboost_ext.baselines",
+    "rffboost_ext.dask",
     "rffboost_ext.displays",
     "rffboost_ext.exporting",
     "rffboost_ext.experiments.compare",

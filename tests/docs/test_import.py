@@ -24,6 +24,7 @@ HEAVY = [
     "catboost",
     "rich",
     "tqdm",
+    "dask",
 ]
 
 # scikit-learn itself loads parts of scipy, narwhals and, where it finds it, pandas. So the second list holds what
