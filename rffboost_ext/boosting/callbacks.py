@@ -230,3 +230,9 @@ class ProgressPrinter:
         text = ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
         model = f"{progress.model}, " * bool(str(progress.model))
         print(f"[rffboost] {model}round {done:>{len(str(total))}} of {total}: {text}", file=sys.stderr)
+
+
+def report_rows(seen: int, kept: int) -> None:
+    """Print how many rows a fit has seen, and how many of them it keeps, to standard error."""
+    sample = f", a sample of {kept:,} in memory" if kept < seen else ""
+    print(f"[rffboost] {seen:,} rows{sample}", file=sys.stderr)

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
-from ..boosting.callbacks import ProgressPrinter, ScoreRecorder
+from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.early_stopping.validation_split import splits_of
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
@@ -133,6 +133,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         evaluation = self._evaluation(eval_set, base_margin_eval_set, parts.loss, rows, targets)
         rows = rows.coupled_by(*self._couplings(parts.loss), *(evaluation.couplings if evaluation else ()))
         rows, evaluation, stops = merged_rows(self, parts.learner, rows, evaluation)
+        if self.verbose:
+            report_rows(given.n_rows or len(y), len(y))
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
         monitored, splits = None if evaluation is None else evaluation.monitored, None

@@ -18,7 +18,7 @@ from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
 from ..preprocessing.tables import number_array
 from ..preprocessing.targets import LabelEncoder
-from ..sources.core import Batch, Source, concatenate_batches
+from ..sources.core import Batch, Source, gather
 from ..sources.mass import GradientMass
 from ..sources.sample import Classes, Sample, batch_weight, draw, positive_rows
 from ..utils.typing import Array
@@ -103,7 +103,8 @@ def gradient_mass(estimator: Any, parts: Parts, batch: Batch, classes: Classes |
     """The mass of rows, by a uniform sample of targets and the classes of all rows."""
     batch = batch.take(np.flatnonzero(positive_rows(batch)))
     if classes is not None:
-        batch = concatenate_batches([replace(batch, X=None, group=None), *absent_classes(batch, classes)])
+        rows = [replace(batch, X=None, group=None), *absent_classes(batch, classes)]
+        batch = gather(rows, [np.arange(len(one)) for one in rows])
     targets, y = estimator._read_target(batch.y)
     y, weight = targets.fit_transform(y, batch_weight(batch))
     estimator._check_target(parts, Dataset(y, y, weight), targets)

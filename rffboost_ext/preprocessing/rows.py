@@ -27,16 +27,22 @@ def take_rows(X: Any, index: Array) -> Any:
     return native_table(table[index]) if is_table(table) else np.asarray(X)[index]
 
 
-def concatenate(pieces: Sequence[Any]) -> Any:
-    """Pieces of an array or of a table, one below the other, in the type of their package.
+def gather_rows(pieces: Sequence[Any], indices: Sequence[Array]) -> Any:
+    """Rows of several pieces of an array or a table, one below the other, in the type of their package.
 
     Categorical columns stay categorical, whatever categories each piece has.
+
+    Parameters
+    ----------
+    pieces : sequence of ndarray or table
+    indices : sequence of ndarray
+        The rows of each piece.
     """
-    tables = [read_table(piece) for piece in pieces]
+    if isinstance(pieces[0], np.ndarray):
+        return gather_array(pieces, indices)
+    tables = [read_table(piece)[index] for piece, index in zip(pieces, indices, strict=True)]
     if not is_table(tables[0]):
-        return np.concatenate([np.asarray(piece) for piece in pieces])
-    if len(tables) == 1:
-        return pieces[0]
+        return gather_array([np.asarray(piece) for piece in pieces], indices)
     native, package = [table.to_native() for table in tables], tables[0].implementation
     if package.is_pandas():
         return concatenate_pandas(native)
@@ -46,6 +52,21 @@ def concatenate(pieces: Sequence[Any]) -> Any:
         joint = nw.dependencies.get_pyarrow().concat_tables(native, promote_options="permissive")
         return joint.combine_chunks()
     return nw.concat(tables).to_native()
+
+
+def gather_array(pieces: Sequence[Array], indices: Sequence[Array]) -> Array:
+    """Rows of several arrays, without a copy of each before they are joined."""
+    out = np.empty((sum(map(len, indices)), *pieces[0].shape[1:]), dtype=np.result_type(*pieces))
+    start = 0
+    for piece, index in zip(pieces, indices, strict=True):
+        rows = out[start : start + len(index)]
+        if piece.dtype == out.dtype:
+            # The mode "raise" would copy them first.
+            np.take(piece, index, axis=0, out=rows, mode="clip")
+        else:
+            rows[:] = piece[index]
+        start += len(index)
+    return out
 
 
 def concatenate_pandas(pieces: Sequence[Any]) -> Any:

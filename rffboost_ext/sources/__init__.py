@@ -2,5 +2,7 @@
 
 from .arrays import arrays
 from .core import Batch, Part, Source
+from .functions import batches
+from .prediction import predict, score
 
-__all__ = ["Batch", "Part", "Source", "arrays"]
+__all__ = ["Batch", "Part", "Source", "arrays", "batches", "predict", "score"]

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..preprocessing.rows import concatenate, row_bytes, take_rows
+from ..preprocessing.rows import gather_rows, row_bytes, take_rows
 from ..utils.typing import Array
 
 T = TypeVar("T")
 
 # With max_rows="auto" the features of the rows that a fit keeps have this size.
-MAX_BYTES = 2**27
+MAX_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Batch:
         return Batch(None if self.X is None else take_rows(self.X, index), self.row[index], y, weight, group)
 
 
-def concatenate_batches(batches: Sequence[Batch]) -> Batch:
-    """The rows of several batches, one below the other."""
+def gather(batches: Sequence[Batch], indices: Sequence[Array]) -> Batch:
+    """Rows of several batches, one below the other."""
 
     def joint(name: str) -> Any:
         pieces = [getattr(batch, name) for batch in batches]
-        return None if any(piece is None for piece in pieces) else concatenate(pieces)
+        return None if any(piece is None for piece in pieces) else gather_rows(pieces, indices)
 
     return Batch(*map(joint, ("X", "row", "y", "weight", "group")))
 
@@ -116,8 +116,16 @@ class Source(ABC):
         Returns
         -------
         T
+
+        Raises
+        ------
+        ValueError
+            If there are no parts.
         """
-        return functools.reduce(merge, map(read, self.parts()))
+        parts = self.parts()
+        if not parts:
+            raise ValueError("the source must have rows, got no parts")
+        return functools.reduce(merge, map(read, parts))
 
     def row_limit(self) -> int:
         """The maximum number of rows that a fit keeps, a number also if `max_rows` is "auto"."""

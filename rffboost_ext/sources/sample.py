@@ -234,8 +234,17 @@ def draw(
         **given,
     )
     seen = source.reduce(first, Seen.merge, first.features)
+    if not seen.n_used:
+        raise ValueError(f"the source must have rows of positive weight, got {seen.n_rows} rows and none")
     if weigh is None or seen.n_rows <= limit:
         return first.sample(seen)
-    mass = weigh(seen.sketch.sample()[0], seen.classes)
-    second = Pass(limit, seed + 1, mass, **given)
-    return second.sample(source.reduce(second, Seen.merge))
+    mass = weigh(seen.sketch.without_features().sample()[0], seen.classes)
+    n_rows, second = seen.n_rows, Pass(limit, seed + 1, mass, **given)
+    # The sample of the first pass need not stay in memory.
+    del seen
+    seen = source.reduce(second, Seen.merge)
+    if seen.n_rows != n_rows:
+        raise ValueError(
+            f"the source must have the same rows each time that it is read, got {n_rows} and then {seen.n_rows}"
+        )
+    return second.sample(seen)

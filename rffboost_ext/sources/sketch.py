@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..utils.typing import Array
-from .core import Batch, concatenate_batches
+from .core import Batch, gather
 
 # A sketch holds at most so many times the rows that it keeps.
 SLACK = 1.25
@@ -88,23 +88,35 @@ class Sketch:
         bound = min(self.bound, other.bound)
         kept = (one.pieces if one.bound == bound else below(bound, one.pieces) for one in (self, other))
         joint = Sketch(self.limit, bound, tuple(chain(*kept)))
-        if sum(len(key) for key, _ in joint.pieces) <= SLACK * self.limit:
-            return joint
-        key = np.concatenate([key for key, _ in joint.pieces])
+        return joint.compact() if sum(len(key) for key, _ in joint.pieces) > SLACK * self.limit else joint
+
+    def compact(self) -> Sketch:
+        """The sketch without rows that cannot be in the sample, in one piece."""
+        key = np.concatenate([key for key, _ in self.pieces])
         bound = float(np.partition(key, self.limit)[self.limit])
-        return replace(joint, bound=bound, pieces=tuple(below(bound, joint.pieces)))
+        return replace(self, bound=bound, pieces=((key[key <= bound], self.rows(bound)),))
+
+    def rows(self, bound: float) -> Batch:
+        """The rows of keys up to a bound, in one batch."""
+        return gather(
+            [batch for _, batch in self.pieces], [np.flatnonzero(key <= bound) for key, _ in self.pieces]
+        )
+
+    def without_features(self) -> Sketch:
+        """The same sketch of the other columns."""
+        return replace(self, pieces=tuple((key, replace(batch, X=None)) for key, batch in self.pieces))
 
     def sample(self) -> tuple[Batch, float]:
         """The rows in the order of their numbers, and the least key of the others.
 
         Rows of one group, which have one key, are all in the sample or none; the first group always is.
         """
-        batch = concatenate_batches([batch for _, batch in self.pieces])
         key = np.concatenate([key for key, _ in self.pieces])
-        bound = inf
+        bound, largest = inf, inf
         if len(key) > self.limit:
             bound = float(np.partition(key, self.limit)[self.limit])
-            batch = batch.take(np.flatnonzero((key < bound) | (key == key.min())))
+            largest = max(np.nextafter(bound, 0.0), key.min())
+        batch = self.rows(largest)
         order = np.argsort(batch.row, kind="stable")
         is_sorted = (order[1:] > order[:-1]).all()
         return batch if is_sorted else batch.take(order), bound

@@ -1,0 +1,99 @@
+"""Functions that return batches of rows as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..preprocessing.tables import target_array
+from .core import Batch, Part, Source
+
+NAMES = "X", "y", "weight", "group"
+ADVICE = (
+    "each pass over the rows calls it anew: give a function, as in sources.batches(lambda: read(path)), or write "
+    "the rows to a file first"
+)
+
+
+def batches(function: Callable[[], Iterable[Any]], *, max_rows: int | str = "auto") -> Source:
+    """Rows of a function that returns an iterator of batches, anew at each call.
+
+    Parameters
+    ----------
+    function : callable
+        ``function()`` returns an iterable of ``(X, y)``, ``(X, y, weight)`` or ``(X, y, weight, group)``: some
+        rows of features, as an array or a table, their targets, weights and labels of groups. Either of the last
+        two may be None. For predictions it may be of X alone. All calls return the same rows in the same order,
+        cut into batches in any way.
+    max_rows : int or "auto", default="auto"
+        Maximum number of rows that a fit keeps in memory; see :class:`Source`.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError
+        If `function` is no function, such as a generator, which can be read once only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> def blocks():
+    ...     for seed in range(10):
+    ...         X = np.random.default_rng(seed).uniform(-3, 3, (100, 2))
+    ...         yield X, np.sin(X[:, 0])
+    >>> RFFBoostRegressor(random_state=0).fit(sources.batches(blocks)).n_rows_seen_
+    1000
+    """
+    if not callable(function):
+        raise TypeError(f"batches: function must be a function, got a {type(function).__name__}; {ADVICE}")
+    return FunctionSource(function, max_rows)
+
+
+class FunctionSource(Source):
+    """Rows of a function; see :func:`batches`."""
+
+    def __init__(self, function: Callable[[], Iterable[Any]], max_rows: int | str) -> None:
+        super().__init__(max_rows)
+        self.function = function
+
+    def parts(self) -> Sequence[Part]:
+        return [FunctionPart(self.function)]
+
+
+@dataclass(frozen=True)
+class FunctionPart:
+    """All rows of a function."""
+
+    function: Callable[[], Iterable[Any]]
+
+    def batches(self, features: bool = True) -> Iterator[Batch]:
+        """The rows, numbered in their order."""
+        start = 0
+        for given in self.function():
+            batch = batch_of(given, start)
+            yield batch
+            start += len(batch)
+
+
+def batch_of(given: Any, start: int) -> Batch:
+    """What a function yields as rows whose numbers begin with `start`; a ValueError if their numbers differ."""
+    X, *others = given if isinstance(given, tuple) else (given,)
+    if len(others) > 3:
+        raise ValueError(
+            f"batches: function must yield (X, y, weight, group) or less, got {len(others) + 1} entries"
+        )
+    n_rows = np.shape(X)[0]
+    row = np.arange(start, start + n_rows, dtype=np.uint64)
+    names = zip(NAMES[1:], others, strict=False)
+    columns = {name: target_array(one, name) for name, one in names if one is not None}
+    for name, column in columns.items():
+        if len(column) != n_rows:
+            raise ValueError(f"batches: {name} must have as many rows as X, {n_rows}, got {len(column)}")
+    return Batch(X, row, **columns)

@@ -1,0 +1,192 @@
+"""Predictions and scores of a model on the rows of a source, in bounded memory."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from ..core.loss import COUPLED
+from ..preprocessing.tables import number_array
+from ..utils.typing import Array
+from .core import Batch, Part, Source
+from .sample import batch_weight, draw, positive_rows
+
+
+def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array]:
+    """Predictions for the rows of a source, batch by batch in the order in which they are read.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : Source
+        It needs no targets.
+    method : str, default="predict"
+        The method of the model, such as "predict_proba" or "predict_interval", that is called with each batch.
+
+    Yields
+    ------
+    ndarray of shape (m,) or (m, W)
+        What the method returns for the m rows of a batch.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `rows` is no source, or the model has no such method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> X = np.linspace(-3, 3, 1000)[:, None]
+    >>> model = RFFBoostRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> sum(len(part) for part in sources.predict(model, sources.arrays(X)))
+    1000
+    """
+    require_source("predict", rows)
+    call = getattr(model, method, None)
+    if not callable(call):
+        raise ValueError(f"predict: method must be one of {type(model).__name__}, got {method!r}")
+    return (call(batch.X) for part in rows.parts() for batch in part.batches() if len(batch))
+
+
+def score(model: Any, rows: Source) -> float:
+    """The score of a model, ``model.score``, on the rows of a source, with their weights.
+
+    It is computed on all rows, up to rounding, where it is R2 or a mean over rows, such as an accuracy or a mean
+    loss. Other scores, such as those of rankers, survival models and quantiles, are of a uniform sample of at most
+    ``rows.max_rows`` rows, with whole groups.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : Source
+        With targets.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `rows` is no source, or its rows have no target or no weight.
+    """
+    require_source("score", rows)
+    kind = kind_of_score(model)
+    if kind is None:
+        sample = draw(rows, 0, groups=groups_or_rows)
+        query = {"qid": sample.groups} if "qid" in inspect.signature(model.score).parameters else {}
+        return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query))
+    moments = rows.reduce(ScorePass(model, kind == "r2"), Moments.merge)
+    if not moments.weight:
+        raise ValueError("score: rows must have a positive weight, got none")
+    return moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
+
+
+def kind_of_score(model: Any) -> str | None:
+    """The score of a model: "r2", "mean" over rows, or None for one of all rows together."""
+    if is_classifier(model):
+        return "mean"
+    # The score of quantiles is relative to the loss of constant quantiles of all rows.
+    if not is_regressor(model) or hasattr(model, "quantiles"):
+        return None
+    loss = getattr(model, "loss_", None)
+    if loss is None or loss.scored_by == "r2":
+        return "r2"
+    return None if loss.rows in COUPLED else "mean"
+
+
+def groups_or_rows(batch: Batch) -> Array:
+    """The groups of rows, or their numbers."""
+    return batch.row if batch.group is None else batch.group
+
+
+def require_source(owner: str, rows: Any) -> None:
+    """Raise a TypeError unless `rows` is a source."""
+    if not isinstance(rows, Source):
+        raise TypeError(
+            f"{owner}: rows must be a source, such as sources.arrays makes, got a {type(rows).__name__}"
+        )
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over weighted rows, by targets.
+
+    Parameters
+    ----------
+    weight : float
+        The sum of weights.
+    mean, total : ndarray of shape (K,)
+        The mean, and the sum of squared differences from it.
+    residual : ndarray of shape (K,)
+        The sum of squared errors.
+    n_rows : int
+        Number of rows.
+    """
+
+    weight: float = 0.0
+    mean: Array | float = 0.0
+    total: Array | float = 0.0
+    residual: Array | float = 0.0
+
+    def merge(self, other: Moments) -> Moments:
+        """The sums over the rows of two (Chan, Golub and LeVeque, 1983)."""
+        weight = self.weight + other.weight
+        if not weight:
+            return self
+        share, step = other.weight / weight, np.subtract(other.mean, self.mean)
+        return Moments(
+            weight,
+            self.mean + share * step,
+            self.total + other.total + self.weight * share * np.square(step),
+            self.residual + other.residual,
+        )
+
+    def r2(self) -> float:
+        """The coefficient of determination, on average over targets; of a constant target as scikit-learn's."""
+        total, residual = np.atleast_1d(self.total), np.atleast_1d(self.residual)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(total > 0.0, residual / total, np.where(residual > 0.0, 1.0, 0.0))
+        return float(np.mean(1.0 - share))
+
+
+@dataclass(frozen=True)
+class ScorePass:
+    """What a pass over the rows of a source computes for the score of a model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    is_r2 : bool
+        Whether the score is R2, and not a mean over rows.
+    """
+
+    model: Any
+    is_r2: bool
+
+    def __call__(self, part: Part) -> Moments:
+        """The sums over the rows of a part."""
+        moments = Moments()
+        for batch in part.batches():
+            if batch.y is None:
+                raise ValueError("score: rows must have targets, got none")
+            used = np.flatnonzero(positive_rows(batch))
+            if len(used):
+                moments = moments.merge(self.read(batch.take(used) if len(used) < len(batch) else batch))
+        return moments
+
+    def read(self, batch: Batch) -> Moments:
+        """The sums over the rows of a batch."""
+        weight = batch_weight(batch)
+        if not self.is_r2:
+            return Moments(float(weight.sum()), np.array([self.model.score(batch.X, batch.y, weight)]))
+        y = number_array(batch.y).astype(np.float64).reshape(len(batch), -1)
+        error = y - self.model.predict(batch.X).reshape(y.shape)
+        mean = np.average(y, axis=0, weights=weight)
+        return Moments(float(weight.sum()), mean, weight @ np.square(y - mean), weight @ np.square(error))
