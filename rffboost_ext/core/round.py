@@ -82,6 +82,11 @@ class Round:
         return None if isinstance(unit, float) or np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property
+    def balanced_gradient(self) -> Array:
+        """The gradient, (n, C), times the roots of the output weights: sums over outputs have no unit."""
+        return self.gradient if self.output_weights is None else np.sqrt(self.output_weights) * self.gradient
+
+    @cached_property
     def total_weight(self) -> float:
         """The sum of the sample weights."""
         return float(self.weight.sum())

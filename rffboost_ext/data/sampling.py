@@ -108,7 +108,8 @@ def gradient_magnitude(loss: Loss, rows: Observations, raw: Array) -> Array:
         some = rows.take(block)
         scores = np.tile(raw, (len(some), 1))
         gradient, _ = some.derivatives(loss, scores)
-        np.abs(gradient * np.asarray(loss.scales.unit)).sum(axis=1, keepdims=True, out=out[block])
+        # As balanced gradients of a round, up to a factor.
+        np.abs(gradient * np.sqrt(loss.scales.unit)).sum(axis=1, keepdims=True, out=out[block])
     if not np.isfinite(out).all():
         raise ValueError(f"loss {loss!r}: gradient must be finite, got NaN or infinity at the baseline {raw}")
     return out

@@ -33,7 +33,7 @@ def sample_by_gradient(round: Round, size: int, rows: Array | None = None) -> tu
     used = np.flatnonzero(round.weight) if rows is None else rows
     if len(used) <= size:
         return round, used
-    chances = sampling_probabilities(used, round.gradient, round.weight, size)
+    chances = sampling_probabilities(used, round.balanced_gradient, round.weight, size)
     rows, factor = draw_weighted(round.rng, used, chances, size)
     weight = round.weight.copy()
     weight[rows] *= factor
@@ -58,9 +58,9 @@ def relative_gain(round: Round, output: Array, weight: Array) -> float:
 
     Rows are weighted by `weight` (n,); rows of weight 0 are ignored.
     """
-    gradient, counts = round.gradient, round.output_weights
+    gradient, counts = round.balanced_gradient, round.output_weights
     if counts is not None:
-        gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
+        output = np.sqrt(counts) * output
     counted = weight > 0.0
     gradient, hessian, output = (part[counted] for part in (gradient, round.hessian, output))
     weight = weight[counted, None]

@@ -136,7 +136,7 @@ def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
     made = make_round(case)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
-    expected = np.abs(np.asarray(loss.scales.unit) * gradient).sum(axis=1, keepdims=True)
+    expected = np.abs(np.sqrt(loss.scales.unit) * gradient).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(
         gradient_magnitude(loss, Observations(y, np.ones(len(y))), raw), expected, rtol=1e-12
     )

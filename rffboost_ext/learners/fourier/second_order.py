@@ -107,29 +107,27 @@ class RFFNewton(Learner):
     def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The frequency of this round as one cosine, or two if there are several outputs."""
         d, output_weights = round.design.n_features, round.output_weights
-        # Weighting an output by v is scaling it by sqrt(v).
-        root = None if output_weights is None else np.sqrt(output_weights)
-        scaled = round if root is None else replace(round, gradient=root * round.gradient)
         feature_gains = round.design.learner_state((RFFNewton, "earnings"), lambda: np.zeros(d))
         hessian_floor = self._hessian_floor(round)
-        scaled, rows = sample_by_gradient(scaled, self.max_samples)
+        sampled, rows = sample_by_gradient(round, self.max_samples)
         probability, dtype = feature_probability(feature_gains, self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
         candidates = draw_candidates(
             round.rng, self.n_candidates, probability, self.dense, self.gamma, dtype, largest
         )
-        scored_round, scored = sample_by_gradient(scaled, self.n_scored, rows)
+        scored_round, scored = sample_by_gradient(sampled, self.n_scored, rows)
         sample = DerivativeSample.from_rows(scored_round, scored, np.arange(d), hessian_floor)
         features, omega = self._best_candidate(round, candidates, sample)
         if scored is rows:
             sample = replace(sample, x=sample.x[features])
         else:
-            sample = DerivativeSample.from_rows(scaled, rows, features, hessian_floor)
+            sample = DerivativeSample.from_rows(sampled, rows, features, hessian_floor)
         omega, pairs, gain = self._refine(sample, omega)
         add_gain(feature_gains, features, omega, gain)
         pairs *= cap_relative_rate(self.relative_rate, round)
-        if root is not None:
-            pairs /= root[:, None]
+        if output_weights is not None:
+            # Weighting an output by v is scaling it by sqrt(v).
+            pairs /= np.sqrt(output_weights)[:, None]
         full = np.zeros((1, d))
         full[:, features] = omega
         return cosine_term(full, pairs), self._output(round, features, omega, pairs)
@@ -213,7 +211,7 @@ class DerivativeSample:
         weight, hessian = round.weight[rows], round.hessian[rows]
         if hessian_floor is not None:
             hessian = np.maximum(hessian, hessian_floor)
-        g, gradient_unit = in_unit_of_order_one(round.gradient[rows], weight, x.dtype, 0.0)
+        g, gradient_unit = in_unit_of_order_one(round.balanced_gradient[rows], weight, x.dtype, 0.0)
         h, hessian_unit = in_unit_of_order_one(hessian, weight, x.dtype, MIN_HESSIAN_UNIT)
         return cls(x, g, h, gradient_unit, hessian_unit)
 

@@ -101,17 +101,19 @@ MIN_SPREAD, MAX_GRADIENT = 2.0**-5, 2.0**20
 def gradient_units(round: Round) -> Array:
     """The unit of leaf values for each output, (C,): 1, or a power of two near the size of the gradients.
 
+    If each output has its own unit, gradients have none, so that a fit does not depend on the unit of the target.
     Small gradients at the baseline are scaled because XGBoost makes no split of a gain below 1e-6. Large gradients
     are scaled because gains are of the order of their squares, which may overflow float32.
     """
-    spread = np.sqrt(round.mean(np.square(baseline_gradient(round)).T))
-    size = np.sqrt(round.mean(np.square(round.gradient / MAX_GRADIENT).T)) * MAX_GRADIENT
+    weights = round.output_weights
+    own = np.ones(round.raw.shape[1]) if weights is None else 1.0 / np.sqrt(weights)
+    spread = np.sqrt(round.mean(np.square(baseline_gradient(round) / own).T))
+    size = np.sqrt(round.mean(np.square(round.balanced_gradient / MAX_GRADIENT).T)) * MAX_GRADIENT
     small, large = (spread > 0.0) & (spread < MIN_SPREAD), size > MAX_GRADIENT
     # Gradients may be tiny at the baseline only, as for a sample without a positive count.
     spread = np.maximum(spread, np.minimum(size, 1.0))
-    units = np.ones(round.raw.shape[1])
-    units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
-    return np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)
+    units = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
+    return own * np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)
 
 
 def baseline_gradient(round: Round) -> Array:

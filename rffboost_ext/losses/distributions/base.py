@@ -77,7 +77,11 @@ class Distribution(EstimatedLoss):
         if not ((information > 1.0 / LARGEST) & (information < LARGEST)).all():
             size = float(np.abs(y).max())
             raise ValueError(f"loss {self!r}: y must be given in other units, got numbers of up to {size:g}")
-        return tuple(map(round_to_24_bits, 1.0 / information))
+        return self._rounded_units(1.0 / information, y[:, 0])
+
+    def _rounded_units(self, unit: Array, y: Array) -> tuple[float, ...]:
+        """Units (C,) without digits that depend on the order of targets (n,)."""
+        return tuple(map(round_to_24_bits, unit))
 
     @property
     def scales(self) -> Scales:  # type: ignore[override]

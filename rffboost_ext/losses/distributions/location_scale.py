@@ -45,6 +45,12 @@ class LocationScale(ContinuousDistribution):
         size = abs(location)
         return RESOLUTION * (scale if scale > CONSTANT_SPREAD * size else size or 1.0)
 
+    def _rounded_units(self, unit: Array, y: Array) -> tuple[float, ...]:
+        # Relative to the range, the unit of the location has the same digits for targets in any unit.
+        size = float(np.ptp(y)) ** 2 or 1.0
+        location, *others = super()._rounded_units(unit / [size, *np.ones(len(unit) - 1)], y)
+        return size * location, *others
+
     def bounded_moments(self, y: Array, weight: Array) -> tuple[float, float, float]:
         """Location, scale and resolution of a target (n,); the scale is at least the resolution."""
         location, scale = self.moments(y, weight)
@@ -130,6 +136,7 @@ class LogNormal(Normal):
         return super().moments(np.log(y), weight)
 
     estimated_resolution = ContinuousDistribution.estimated_resolution
+    _rounded_units = ContinuousDistribution._rounded_units
 
     def frozen(self, response: Array) -> Any:
         return stats.lognorm(s=response[:, 1], scale=np.exp(clip_exponent(response[:, 0])))

@@ -53,11 +53,13 @@ def power_of_two(number: float) -> float:
     return math.ldexp(1.0, math.frexp(number)[1])
 
 
-def split_derivatives(gradient: Array, hessian: Array, n_projections: int, rng: np.random.Generator) -> Array:
+def split_derivatives(
+    gradient: Array, hessian: Array, output_weights: Array | None, n_projections: int, rng: np.random.Generator
+) -> Array:
     """Gradients, of all outputs or of random projections of them, and the hessian: (n, s), from (n, C) each.
 
     The hessian is the mean of those of all outputs. Each gradient is in units in which its output has this
-    hessian. A column of zeros makes s even.
+    hessian, times the root of the output weight (C,). A column of zeros makes s even.
     """
     n_rows, n_outputs = gradient.shape
     if n_outputs == 1:
@@ -66,7 +68,7 @@ def split_derivatives(gradient: Array, hessian: Array, n_projections: int, rng: 
     curvature = one @ hessian
     mean = curvature.mean()
     relative = np.divide(mean, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
-    mixing = np.diag(np.sqrt(relative))
+    mixing = np.diag(np.sqrt(relative if output_weights is None else relative * output_weights))
     if n_outputs > n_projections:
         mixing = mixing @ rng.standard_normal((n_outputs, n_projections)) / np.sqrt(n_projections)
     mixing = np.pad(mixing, ((0, 0), (0, 1 - mixing.shape[1] % 2)))

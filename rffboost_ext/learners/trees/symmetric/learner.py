@@ -192,7 +192,7 @@ class SymmetricGrower:
             self._reorder_levels(round, left_out if learner.ordered else round.weight)
         derivatives = exact_derivatives(sample)
         tree, leaf = self.histograms.grow(
-            split_derivatives(*derivatives, learner.n_projections, round.rng),
+            split_derivatives(*derivatives, sample.output_weights, learner.n_projections, round.rng),
             sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
             learner.reg_lambda,
             learner.min_child_weight,
@@ -214,7 +214,7 @@ class SymmetricGrower:
 
     def _reorder_levels(self, round: Round, weight: Array) -> None:
         """Order the levels of categories by rows of given weights, (n,)."""
-        gradient = round.gradient @ round.rng.standard_normal(round.gradient.shape[1])
+        gradient = round.balanced_gradient @ round.rng.standard_normal(round.gradient.shape[1])
         hessian = round.hessian.mean(axis=1)
         smoothing = self.learner.cat_smooth * float(round.mean(hessian))
         for column in self.features.many_levels:
@@ -224,7 +224,7 @@ class SymmetricGrower:
         """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
         learner, rng = self.learner, round.rng
         if learner.random_strength > 0.0:
-            gradient = round.gradient / unit
+            gradient = round.balanced_gradient / unit
             useless = round.inner(gradient, gradient) / round.inner(round.hessian) * unit_of_hessians
             noise = learner.random_strength * useless / (1.0 + round.index * round.shrinkage)
             gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
