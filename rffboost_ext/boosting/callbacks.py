@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core import Round, Term
+from ..utils.packages import require_packages
 from ..utils.param_validation import Function, Integer, SequenceOf, require
 from ..utils.typing import Array
 
@@ -191,12 +192,9 @@ class ProgressBar:
             self.close()
 
     def _open(self, index: int, progress: Progress) -> Any:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError as error:
-            raise ImportError(
-                "ProgressBar needs tqdm, which is not installed: pip install 'rffboost-ext[progress]'"
-            ) from error
+        require_packages("ProgressBar", "tqdm", extra="progress")
+        from tqdm.auto import tqdm
+
         shown = {"total": progress.n_estimators, "initial": index, "unit": " rounds"}
         return tqdm(**(shown | {"desc": str(progress.model) or None} | self.options))
 

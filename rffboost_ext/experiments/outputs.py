@@ -1,10 +1,9 @@
-"""Checks of output files and packages before a long run."""
+"""Checks of output files before a long run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -33,12 +32,3 @@ def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> Non
         if real in read:
             raise ValueError(f"{option}: {str(path)!r} is an input file")
         owners[real] = option
-
-
-def require_packages(owner: str, *packages: str) -> None:
-    """Raise an ImportError unless optional packages are installed."""
-    missing = [package for package in packages if find_spec(package) is None]
-    if missing:
-        raise ImportError(
-            f"{owner} needs {' and '.join(missing)}, which is not installed: pip install 'rffboost-ext[all]'"
-        )

@@ -34,6 +34,7 @@ import numpy as np
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import column_values, read_table
 from ..terms.ensemble import Ensemble, check_matrix
+from ..utils.packages import require_packages
 from ..utils.typing import Array
 
 
@@ -94,12 +95,9 @@ def explanation_of(
     shap.Explanation
         Values of shape (n, d) or (n, d, C), base values of shape (n,) or (n, C).
     """
-    try:
-        from shap import Explanation
-    except ImportError as error:
-        raise ImportError(
-            "shap_explanation needs SHAP, which is not installed: pip install 'rffboost-ext[shap]'"
-        ) from error
+    require_packages("shap_explanation", "shap", extra="shap")
+    from shap import Explanation
+
     # SHAP gives these names to columns without one.
     unnamed = [f"Feature {j}" for j in range(encoder.n_features_in_)]
     base = np.tile(baseline, (len(values), 1))

@@ -59,7 +59,7 @@ def test_a_bar_is_closed_however_the_fit_ends():
 
 
 def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(ImportError, match="ProgressBar needs tqdm"):
         RFFBoostRegressor(callbacks=[ProgressBar()], **PLAIN).fit(X, Y)
     with pytest.raises(ValueError, match="ProgressBar: every must be"):

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ...utils.files import write_atomically
+from ...utils.packages import require_packages
 from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
 from ..datasets import check_choices
 from ..figures import as_bytes
 from ..machine import environment
-from ..outputs import require_packages
 from ..papers_data import unavailable_datasets
 from ..records import Key, Record, Records, as_frame
 from ..study import Failure, failure_lines
