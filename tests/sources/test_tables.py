@@ -1,0 +1,342 @@
+"""Sources of tables: files of any cut, streams and lazy tables have the rows of the table in memory."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pickle
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, sources
+
+N = 300
+rng = np.random.default_rng(0)
+LETTERS = np.array(list("bad"), dtype=object)
+
+
+def gaps(values, every):
+    """Values with every so many missing."""
+    return [None if row % every == 0 else value for row, value in enumerate(values)]
+
+
+number, whole = rng.standard_normal(N), rng.integers(0, 40, N)
+# The first rows lack categories of later ones.
+letter = np.concatenate([LETTERS[rng.integers(0, 2, N // 2)], LETTERS[rng.integers(0, 3, N - N // 2)]])
+TABLE = pa.table(
+    {
+        "y": number + (letter == "a"),
+        "number": gaps(number.tolist(), 9),
+        "whole": gaps(whole.tolist(), 7),
+        "truth": (whole > 20),
+        "w": rng.uniform(0.5, 2.0, N),
+        "letter": pa.array(gaps(letter.tolist(), 11)).dictionary_encode(),
+        "label": np.where(number > 0, "up", "down"),
+    }
+)
+FEATURES = ["number", "whole", "truth", "letter"]
+ROLES = {"target": "y", "weight": "w", "columns": FEATURES}
+
+
+def with_own_dictionary(table):
+    """A table whose categorical column has the categories of its rows alone, in another order."""
+    own = pa.array(table["letter"].to_pylist()[::-1], pa.string()).dictionary_encode()
+    codes = own.indices[::-1]
+    column = pa.DictionaryArray.from_arrays(codes.cast(pa.int8()), own.dictionary)
+    return table.set_column(table.column_names.index("letter"), "letter", column)
+
+
+def write_parquet(folder, cuts, group=10**6):
+    """Files of the rows between cuts."""
+    paths = []
+    for index, (start, stop) in enumerate(zip([0, *cuts], [*cuts, N], strict=True)):
+        paths.append(folder / f"{index:04d}.parquet")
+        pq.write_table(with_own_dictionary(TABLE.slice(start, stop - start)), paths[-1], row_group_size=group)
+    return paths
+
+
+def write_csv(folder, cuts=(100,)):
+    for start, stop in zip([0, *cuts], [*cuts, N], strict=True):
+        pa.csv.write_csv(TABLE.slice(start, stop - start), folder / f"{start:04d}.csv")
+    return folder / "*.csv"
+
+
+def rows_of(source, features=True):
+    """All rows of a source: their numbers, features as lists by name, targets and weights."""
+    found = [batch for part in pickle.loads(pickle.dumps(source.parts())) for batch in part.batches(features)]
+    X = [batch.X for batch in found]
+    joint = pa.concat_tables(X, promote_options="permissive").to_pydict() if features else X
+    return joint, *(np.concatenate([getattr(batch, name) for batch in found]) for name in ("row", "y", "weight"))
+
+
+CATEGORIES = {"letter": pa.dictionary(pa.int32(), pa.string())}
+MAKERS = {
+    "parquet": lambda folder: sources.parquet(write_parquet(folder, [100, 250], 40), **ROLES),
+    "csv": lambda folder: sources.csv(write_csv(folder), **ROLES, types=CATEGORIES),
+    "dataset": lambda folder: sources.arrow(pa.dataset.dataset(write_parquet(folder, [70], 40)), **ROLES),
+    "table": lambda folder: sources.arrow(TABLE, **ROLES),
+    "polars": lambda folder: sources.arrow(pl.from_arrow(TABLE), **ROLES),
+    "reader": lambda folder: sources.arrow(TABLE.to_reader(70), **ROLES, spill=True),
+    "lazy": lambda folder: sources.lazy(pl.from_arrow(TABLE).lazy(), **ROLES),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_fit_on_a_source_has_the_bits_of_the_fit_on_its_table(maker, tmp_path):
+    model = RFFBoostRegressor(n_estimators=5, random_state=0)
+    X = TABLE.select(FEATURES)
+    expected = model.fit(X, TABLE["y"], TABLE["w"]).predict(X)
+    fitted = model.fit(MAKERS[maker](tmp_path))
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+    assert list(fitted.feature_names_in_) == FEATURES
+
+
+@pytest.mark.parametrize("size", [1, 70, 10**6])
+@pytest.mark.parametrize("cuts", [[], [1, 2], [150, 150, 299]])
+def test_any_cut_into_files_and_row_groups_has_the_same_rows(cuts, size, tmp_path, monkeypatch):
+    monkeypatch.setattr("rffboost_ext.sources.parquet_files.PIECE_ROWS", size)
+    monkeypatch.setattr("rffboost_ext.sources.tables.BATCH_BYTES", size * 48)
+    source = sources.parquet(write_parquet(tmp_path, cuts, max(7, size // 2)), **ROLES)
+    X, row, y, weight = rows_of(source)
+    assert TABLE.select(FEATURES).to_pydict() == X
+    assert source.n_rows == N
+    np.testing.assert_array_equal(row, np.arange(N))
+    np.testing.assert_array_equal(y, TABLE["y"])
+    np.testing.assert_array_equal(weight, TABLE["w"])
+    without_features = rows_of(source, features=False)
+    assert set(without_features[0]) == {None}
+    np.testing.assert_array_equal(without_features[2], y)
+
+
+def test_types_of_csv_files_are_those_of_all_rows_together(tmp_path):
+    columns = {
+        "a": ["1", "", "3", "4.5"],
+        "b": ["1", "0", "true", "false"],
+        "c": ["1", "2", "x", "NA"],
+        "d": [" 7", "8", "9", "10"],
+        "e": ["2020-01-01", "", "2020-01-02 10:00:00", "2020-01-03"],
+        "f": ["", "NaN", "", "NA"],
+        "g": ["1e3", "-inf", "99999999999999999999", "1"],
+        "y": ["up", "down", "up\nor not", "down"],
+    }
+    lines = [
+        ",".join(columns),
+        *(
+            ",".join(f'"{cell}"' if "\n" in cell else cell for cell in row)
+            for row in zip(*columns.values(), strict=True)
+        ),
+    ]
+    for name, part in {"all": lines[1:], "1": lines[1:3], "2": lines[3:]}.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *part, ""]))
+    options = pa.csv.ConvertOptions(strings_can_be_null=True)
+    expected = pa.csv.read_csv(
+        tmp_path / "all.csv", convert_options=options, parse_options=pa.csv.ParseOptions(newlines_in_values=True)
+    )
+    source = sources.csv(str(tmp_path / "[12].csv"), target="y")
+    assert source.schema.remove_metadata().equals(expected.schema)
+    batches = [batch for part in source.parts() for batch in part.batches()]
+    assert pa.concat_tables([batch.X for batch in batches]).equals(expected.drop(["y"]))
+    assert np.concatenate([batch.y for batch in batches]).tolist() == columns["y"]
+
+
+def test_numbers_and_gaps_may_differ_between_files(tmp_path):
+    tables = [pa.table({"x": [1, 2]}), pa.table({"x": [0.5, None]}), pa.table({"x": pa.nulls(1)})]
+    for name, table in enumerate(tables):
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    X = [batch.X for part in sources.parquet(tmp_path / "*.parquet").parts() for batch in part.batches()]
+    assert pa.concat_tables(X)["x"].to_pylist() == [1.0, 2.0, 0.5, None, None]
+
+
+def test_text_labels_several_targets_and_groups(tmp_path):
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    source = sources.parquet(tmp_path / "a.parquet", target="label", group="whole", columns=["number"])
+    (batch,) = source.parts()[0].batches()
+    assert batch.y.tolist() == TABLE["label"].to_pylist()
+    np.testing.assert_array_equal(
+        batch.group, [np.nan if one is None else one for one in TABLE["whole"].to_pylist()]
+    )
+    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(
+        sources.parquet(tmp_path / "a.parquet", "label", columns=["number"])
+    )
+    assert model.classes_.tolist() == ["down", "up"]
+    (batch,) = sources.arrow(TABLE, target=["y", "w"]).parts()[0].batches()
+    np.testing.assert_array_equal(batch.y, np.column_stack([TABLE["y"], TABLE["w"]]))
+    assert batch.X.column_names == ["number", "whole", "truth", "letter", "label"]
+
+
+def test_row_id_numbers_the_rows_in_any_order():
+    table = TABLE.append_column("id", pa.array(rng.permutation(N)))
+    model = RFFBoostRegressor(n_estimators=3, random_state=0)
+    one, other = (
+        model.fit(sources.arrow(rows, row_id="id", **ROLES)).predict(TABLE.select(FEATURES))
+        for rows in (table, table.take(rng.permutation(N)))
+    )
+    np.testing.assert_array_equal(one, other)
+    for values in (-np.arange(N), gaps(range(N), 9), ["a"] * N):
+        source = sources.arrow(TABLE.append_column("id", [pa.array(values)]), row_id="id", **ROLES)
+        with pytest.raises(ValueError, match="row_id must be integers >= 0"):
+            rows_of(source)
+
+
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    frame = TABLE.select(["number", "truth"]).to_pandas().iloc[rng.permutation(N)]
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "a.parquet").names
+    assert sources.parquet(tmp_path / "a.parquet").columns.features == ("number", "truth")
+
+
+def test_columns_that_a_fit_in_memory_refuses_are_refused():
+    dates = pa.array([datetime.date(2020, 1, 1)] * N)
+    table = TABLE.append_column("day", dates)
+    model = RFFBoostRegressor(n_estimators=3)
+    messages = []
+    for fit in (
+        lambda: model.fit(table.select(["number", "day"]), table["y"]),
+        lambda: model.fit(sources.arrow(table, target="y", columns=["number", "day"])),
+    ):
+        with pytest.raises(ValueError, match="'day'") as caught:
+            fit()
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+# A pool must outlive what pyarrow has allocated from it.
+POOLS = []
+
+
+def peak(source):
+    """The most bytes that pyarrow holds at a time while it reads the rows of a source."""
+    before = pa.default_memory_pool()
+    POOLS.append(pa.proxy_memory_pool(pa.system_memory_pool()))
+    pa.set_memory_pool(POOLS[-1])
+    try:
+        for part in source.parts():
+            for _ in part.batches():
+                pass
+    finally:
+        pa.set_memory_pool(before)
+    return POOLS[-1].max_memory()
+
+
+@pytest.mark.parametrize("name", ["parquet", "csv"])
+def test_memory_does_not_grow_with_rows_or_with_columns_that_are_not_used(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("rffboost_ext.sources.tables.BATCH_BYTES", 2**16)
+    monkeypatch.setattr("rffboost_ext.sources.csv_files.BLOCK_BYTES", 2**14)
+    x = rng.standard_normal(10_000)
+    table = pa.table({"x": x, "y": x, "text": [f"{one}" * 5 for one in x]})
+    for count in (1, 6):
+        rows = pa.concat_tables([table] * count)
+        if name == "csv":
+            pa.csv.write_csv(rows, tmp_path / f"{count}.csv")
+        else:
+            pq.write_table(rows, tmp_path / f"{count}.parquet", row_group_size=len(table))
+    read = getattr(sources, name)
+    few, many = (peak(read(tmp_path / f"{count}.{name}")) for count in (1, 6))
+    assert many < 1.5 * few
+    assert name == "csv" or peak(read(tmp_path / f"6.{name}", columns=["x"])) < 0.5 * many
+
+
+def test_a_spilled_stream_is_removed_with_its_source(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source = sources.arrow(TABLE.to_reader(), target="y", spill=True)
+    assert len(os.listdir(tmp_path)) == 1
+    del source
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ValueError, match="'z'"):
+        sources.arrow(TABLE.to_reader(), target="z", spill=True)
+    assert os.listdir(tmp_path) == []
+
+
+class Once:
+    """A stream that is empty when it is read again."""
+
+    def __init__(self, table):
+        self.left = [table, table, table.slice(0, 0)]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.left.pop(0).__arrow_c_stream__(requested_schema)
+
+
+def test_streams_that_can_be_read_once_only_are_refused_with_advice():
+    with pytest.raises(TypeError, match=r"RecordBatchReader.*spill=True"):
+        sources.arrow(TABLE.to_reader(), target="y")
+    source = sources.arrow(Once(TABLE), **ROLES)
+    rows = source.parts()[0]
+    assert sum(len(batch) for batch in rows.batches()) == N
+    with pytest.raises(ValueError, match=f"got {N} and then 0: spill=True"):
+        list(rows.batches())
+
+
+def changed(path):
+    pq.write_table(TABLE.slice(1), path)
+
+
+@pytest.mark.parametrize("change", [changed, os.remove])
+def test_files_that_change_after_the_first_look_are_named(change, tmp_path):
+    paths = write_parquet(tmp_path, [100])
+    source = sources.parquet(paths, **ROLES)
+    change(paths[1])
+    with pytest.raises(OSError, match=str(paths[1])):
+        rows_of(source)
+
+
+BAD = {
+    "no file": (lambda p: sources.parquet(p / "absent.parquet"), FileNotFoundError, "absent.parquet"),
+    "no match": (lambda p: sources.csv(f"{p}/*.txt"), FileNotFoundError, "txt"),
+    "no paths": (lambda p: sources.parquet([]), ValueError, "paths"),
+    "a number": (lambda p: sources.parquet(3), TypeError, "paths.*3"),
+    "a folder": (lambda p: sources.parquet(p), IsADirectoryError, "folder"),
+    "no parquet": (lambda p: sources.parquet(p / "bad.parquet"), ValueError, "bad.parquet"),
+    "no text": (lambda p: sources.csv(p / "0000.parquet"), ValueError, "0000.parquet"),
+    "ragged": (lambda p: sources.csv(p / "bad.csv"), ValueError, "bad.csv.*Expected 2"),
+    "target": (
+        lambda p: sources.parquet(p / "0000.parquet", target="z"),
+        ValueError,
+        "target.*'z'.*number|number.*'z'",
+    ),
+    "feature": (lambda p: sources.parquet(p / "0000.parquet", columns=["q"]), ValueError, "columns.*'q'"),
+    "leak": (lambda p: sources.parquet(p / "0000.parquet", target="y", columns=["y"]), ValueError, "columns"),
+    "weight": (lambda p: sources.parquet(p / "0000.parquet", weight=3), TypeError, "weight.*3"),
+    "names": (lambda p: sources.arrow(TABLE, columns="number"), TypeError, "columns"),
+    "missing": (
+        lambda p: sources.parquet([p / "0000.parquet", p / "few.parquet"]),
+        ValueError,
+        "few.parquet.*'label'",
+    ),
+    "kind": (
+        lambda p: sources.parquet([p / "0000.parquet", p / "text.parquet"]),
+        ValueError,
+        "text.parquet.*number",
+    ),
+    "no csv column": (lambda p: sources.csv([p / "a.csv", p / "b.csv"]), ValueError, "b.csv.*'b'"),
+    "no stream": (lambda p: sources.arrow([[1.0]]), TypeError, "data.*list"),
+    "no frame": (lambda p: sources.lazy(TABLE), TypeError, "frame.*Table"),
+    "spill": (lambda p: sources.arrow(TABLE, spill="yes"), TypeError, "spill.*yes"),
+    "twice": (lambda p: sources.arrow(pa.table([[1], [2]], names=["a", "a"])), ValueError, "'a' twice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_errors_name_the_parameter_or_the_file(case, tmp_path):
+    write_parquet(tmp_path, [])
+    pq.write_table(TABLE.drop(["label"]), tmp_path / "few.parquet")
+    pq.write_table(TABLE.set_column(1, "number", [["a"] * N]), tmp_path / "text.parquet")
+    (tmp_path / "bad.parquet").write_bytes(b"no parquet")
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "b.csv").write_text("a\n1\n")
+    make, kind, message = BAD[case]
+    with pytest.raises(kind, match=message):
+        make(tmp_path)
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"rffboost-ext\[files\]"):
+        sources.parquet(tmp_path / "a.parquet")
