@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import runpy
+from functools import reduce
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 from sklearn.model_selection import cross_val_score
 
 from onnx_export import save_onnx
 
 from .jobs import classes, classifier, job, numbers, regressor
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @job("tracking", "mlflow", 'classifiers: `evaluator_config={"explainability_algorithm": "permutation"}`')
@@ -110,3 +117,30 @@ def dask_backend(folder):
     with client, joblib.parallel_config("dask"):
         found = cross_val_score(regressor(), X, y, cv=3)
     np.testing.assert_array_equal(found, cross_val_score(regressor(), X, y, cv=3))
+
+
+@job("distribution", "ray", "see `examples/14_ray_and_spark.py`, also for Spark")
+def rows_on_ray(folder):
+    """A fit to files that Ray's workers read."""
+    found = runpy.run_path(str(EXAMPLES / "14_ray_and_spark.py"), run_name="__main__")
+    rows = found["X"][:1_000]
+    np.testing.assert_array_equal(found["model"].predict(rows), found["alone"].predict(rows))
+
+    def parallelize(parts, number):
+        return SimpleNamespace(
+            map=lambda read: SimpleNamespace(treeReduce=lambda merge: reduce(merge, map(read, parts)))
+        )
+
+    on_spark = found["OnSpark"](found["rows"], SimpleNamespace(parallelize=parallelize))
+    assert on_spark.reduce(lambda part: sum(map(len, part.batches())), int.__add__) == len(found["X"])
+
+
+@job("serving", "duckdb", "see `examples/15_duckdb.py`; the function needs ONNX Runtime only")
+def function_of_sql(folder):
+    """An exported file as a function of SQL."""
+    found = runpy.run_path(str(EXAMPLES / "15_duckdb.py"))
+    table = found["database"].sql(
+        f"SELECT *, predicted_rent(district, area, distance) FROM '{found['folder']}/homes.csv'"
+    )
+    predicted = [row[-1] for row in table.fetchall()]
+    np.testing.assert_allclose(predicted, found["model"].predict(found["new"]), rtol=1e-4)

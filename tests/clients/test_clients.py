@@ -43,7 +43,7 @@ def test_page_lists_every_job():
 
 def test_extra_installs_what_the_jobs_need():
     extras = PROJECT["optional-dependencies"]
-    names = ("test", "shap", "peers", "onnx", "clients")
+    names = ("test", "shap", "peers", "onnx", "dask", "clients")
     wanted = [*PROJECT["dependencies"], *(each for name in names for each in extras[name])]
     found = {re.split(r"[<>=\[ ]", each)[0].lower() for each in wanted}
     assert {one.library.lower() for one in JOBS} <= found
