@@ -4,6 +4,7 @@ from .arrays import arrays
 from .arrow_streams import arrow, lazy
 from .core import Batch, Part, Source
 from .csv_files import csv
+from .data_iterators import data_iter
 from .functions import batches
 from .parquet_files import parquet
 from .prediction import predict, score
@@ -18,6 +19,7 @@ __all__ = [
     "arrow",
     "batches",
     "csv",
+    "data_iter",
     "lazy",
     "parquet",
     "predict",

@@ -1,0 +1,63 @@
+"""Iterators of XGBoost as sources of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .core import Source
+from .functions import batches
+
+# The arguments of input_data that a fit has, by their places in a batch.
+TAKEN = {"data": 0, "label": 1, "weight": 2, "qid": 3}
+IGNORED = {"feature_names", "feature_types"}
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The batches of an iterator of XGBoost, from the first one at each call."""
+
+    iterator: Any
+
+    def __call__(self) -> Iterator[tuple[Any, ...]]:
+        received: list[dict[str, Any]] = []
+        self.iterator.reset()
+        while self.iterator.next(lambda **given: received.append(given)):
+            while received:
+                yield self._batch(received.pop(0))
+
+    def _batch(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        other = [
+            name for name, one in given.items() if one is not None and name not in TAKEN and name not in IGNORED
+        ]
+        if other:
+            raise ValueError(f"sources.data_iter: input_data must get {', '.join(TAKEN)}, got {other[0]}")
+        return tuple(given.get(name) for name in TAKEN)
+
+
+def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:
+    """An iterator of XGBoost as a source of rows.
+
+    Parameters
+    ----------
+    iterator : xgboost.DataIter
+        ``next(input_data)`` calls ``input_data(data=..., label=..., weight=..., qid=...)`` with some rows, as an
+        array or a table, and returns whether it did. The same rows come in the same order after each ``reset()``.
+    max_rows : int or "auto", default="auto"
+        Maximum number of rows that a fit keeps in memory; see :class:`Source`.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError
+        If `iterator` is no DataIter.
+    """
+    if not callable(getattr(iterator, "next", None)) or not callable(getattr(iterator, "reset", None)):
+        raise TypeError(
+            f"sources.data_iter: iterator must be a DataIter of XGBoost, got a {type(iterator).__name__}"
+        )
+    return batches(Passes(iterator), max_rows=max_rows)
