@@ -71,6 +71,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         sample weights that of a new row of the largest weight.
     n_features_in_ : int
         Number of features seen in fit.
+    n_rows_seen_ : int
+        Number of rows in fit; of a source all rows, of which a uniform sample may be kept.
 
     Notes
     -----
@@ -137,9 +139,10 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features in any form that the regressor accepts.
-        y : array-like of shape (n,)
+        X : array-like of shape (n, d), or Source
+            Features in any form that the regressor accepts. A :class:`~rffboost_ext.sources.Source` also has
+            targets, weights and groups.
+        y : array-like of shape (n,), optional
             Targets.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows, for the margin and, if its ``fit`` takes them, for the regressor.

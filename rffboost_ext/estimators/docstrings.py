@@ -137,13 +137,16 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         The metric of that stage; without ``eval_set`` the monitored error of the ensemble on the held-out rows,
         before a refit and on average over folds.
     n_features_in_ : int
-        Number of features in fit."""
+        Number of features in fit.
+    n_rows_seen_ : int
+        Number of rows in fit; of a source all rows, of which a sample may be kept."""
 
 OF_FIT = {
-    "X": """X : array-like of shape (n, d)
+    "X": """X : array-like of shape (n, d), or Source
     Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the data
-    frame's own marker (None, pd.NA).""",
-    "y": """y : array-like of shape (n,) or (n, K)
+    frame's own marker (None, pd.NA). A :class:`~rffboost_ext.sources.Source` has rows that do not fit in memory,
+    with targets, weights and groups, which are then not given here.""",
+    "y": """y : array-like of shape (n,) or (n, K), optional
     Targets. Of a classifier: class labels; or zeros and ones that say which of L labels a row has (multilabel); or
     labels and the columns of a loss that takes further ones, such as costs. Of a regressor: real numbers in the
     columns that the loss takes, finite unless its attribute ``infinite`` is true; several targets where loss and
@@ -162,7 +165,7 @@ OF_FIT = {
     A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new ones. Its
     raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If it was trained
     on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.""",
-    "eval_set": """eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+    "eval_set": """eval_set : list of (X, y) pairs, (X, y, weight) triples or sources, or dict of such, optional
     Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early stopping
     monitors the last set instead of holding out rows itself. A single set needs no list. Rows of weight 0 are
     left out. Rows of the training set are not monitored, nor is a set without best scores, such as one of

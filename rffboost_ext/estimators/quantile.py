@@ -70,6 +70,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         One fitted booster per level.
     n_features_in_ : int
         Number of features seen in fit.
+    n_rows_seen_ : int
+        Number of rows in fit; of a source all rows, of which a uniform sample may be kept.
 
     References
     ----------
@@ -121,14 +123,14 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features.
-        y : array-like of shape (n,)
+        X : array-like of shape (n, d), or Source
+            Features. A :class:`~rffboost_ext.sources.Source` also has targets, weights and groups.
+        y : array-like of shape (n,), optional
             Targets.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
             stopping holds out a row with all of its weight.
-        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+        eval_set : list of (X, y) pairs, (X, y, weight) triples or sources, or dict of such, optional
             Rows to evaluate each booster on; early stopping monitors the last set.
         groups : array-like of shape (n,), optional
             Labels of groups of rows, of any hashable type. Early stopping holds out whole groups.

@@ -75,7 +75,7 @@ class RFFBoostRanker(BaseRFFBoost):
         Parameters
         ----------
         {X}
-        y : array-like of shape (n,)
+        y : array-like of shape (n,), optional
             Relevance of each row to its query, from 0, irrelevant, to 31.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the queries, on each row of a query the same. Rows of weight 0 are left out.

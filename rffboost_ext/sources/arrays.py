@@ -62,10 +62,10 @@ def arrays(
     shapes = {name: opened(column).shape for name, column in columns.items()}
     n_rows = shapes["X"][0]
     if len(shapes["X"]) != 2:
-        raise ValueError(f"arrays: X must have shape (n, d), got {shapes['X']}")
+        raise ValueError(f"sources.arrays: X must have shape (n, d), got {shapes['X']}")
     for name, shape in shapes.items():
         if shape[0] != n_rows:
-            raise ValueError(f"arrays: {name} must have as many rows as X, {n_rows}, got {shape[0]}")
+            raise ValueError(f"sources.arrays: {name} must have as many rows as X, {n_rows}, got {shape[0]}")
     return ArraySource(columns, n_rows, max_rows)
 
 
@@ -150,7 +150,7 @@ def checked_column(name: str, given: Any) -> Array | str:
         return os.path.abspath(check_path(given))
     if not isinstance(given, np.ndarray) or given.ndim < 1:
         raise TypeError(
-            f"arrays: {name} must be an array or the path of a file .npy, got a {type(given).__name__}: tables in "
-            f"memory are those of fit"
+            f"sources.arrays: {name} must be an array or the path of a file .npy, got a {type(given).__name__}; "
+            f"fit takes tables in memory"
         )
     return given

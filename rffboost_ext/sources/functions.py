@@ -52,7 +52,7 @@ def batches(function: Callable[[], Iterable[Any]], *, max_rows: int | str = "aut
     1000
     """
     if not callable(function):
-        raise TypeError(f"batches: function must be a function, got a {type(function).__name__}; {ADVICE}")
+        raise TypeError(f"sources.batches: function must be a function, got a {type(function).__name__}; {ADVICE}")
     return FunctionSource(function, max_rows)
 
 
@@ -87,7 +87,7 @@ def batch_of(given: Any, start: int) -> Batch:
     X, *others = given if isinstance(given, tuple) else (given,)
     if len(others) > 3:
         raise ValueError(
-            f"batches: function must yield (X, y, weight, group) or less, got {len(others) + 1} entries"
+            f"sources.batches: function must yield (X, y, weight, group) or less, got {len(others) + 1} entries"
         )
     n_rows = np.shape(X)[0]
     row = np.arange(start, start + n_rows, dtype=np.uint64)
@@ -95,5 +95,5 @@ def batch_of(given: Any, start: int) -> Batch:
     columns = {name: target_array(one, name) for name, one in names if one is not None}
     for name, column in columns.items():
         if len(column) != n_rows:
-            raise ValueError(f"batches: {name} must have as many rows as X, {n_rows}, got {len(column)}")
+            raise ValueError(f"sources.batches: {name} must have as many rows as X, {n_rows}, got {len(column)}")
     return Batch(X, row, **columns)

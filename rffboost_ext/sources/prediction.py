@@ -47,10 +47,10 @@ def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array
     >>> sum(len(part) for part in sources.predict(model, sources.arrays(X)))
     1000
     """
-    require_source("predict", rows)
+    require_source("sources.predict", rows)
     call = getattr(model, method, None)
     if not callable(call):
-        raise ValueError(f"predict: method must be one of {type(model).__name__}, got {method!r}")
+        raise ValueError(f"sources.predict: method must be one of {type(model).__name__}, got {method!r}")
     return (call(batch.X) for part in rows.parts() for batch in part.batches() if len(batch))
 
 
@@ -76,7 +76,7 @@ def score(model: Any, rows: Source) -> float:
     TypeError, ValueError
         If `rows` is no source, or its rows have no target or no weight.
     """
-    require_source("score", rows)
+    require_source("sources.score", rows)
     kind = kind_of_score(model)
     if kind is None:
         sample = draw(rows, 0, groups=groups_or_rows)
@@ -84,7 +84,7 @@ def score(model: Any, rows: Source) -> float:
         return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query))
     moments = rows.reduce(ScorePass(model, kind == "r2"), Moments.merge)
     if not moments.weight:
-        raise ValueError("score: rows must have a positive weight, got none")
+        raise ValueError("sources.score: rows must have a positive weight, got none")
     return moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
 
 
@@ -175,7 +175,7 @@ class ScorePass:
         moments = Moments()
         for batch in part.batches():
             if batch.y is None:
-                raise ValueError("score: rows must have targets, got none")
+                raise ValueError("sources.score: rows must have targets, got none")
             used = np.flatnonzero(positive_rows(batch))
             if len(used):
                 moments = moments.merge(self.read(batch.take(used) if len(used) < len(batch) else batch))
