@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from rffboost_ext import Link
 from rffboost_ext.exporting import Array
-from rffboost_ext.losses import Distribution, LogNormal, ZeroInflatedPoisson
+from rffboost_ext.losses import Distribution, LogNormal, SortedLink, ZeroInflatedPoisson
 
 from .graph import ConversionError, Graph
 from .links import convert_link, response_nodes
@@ -42,27 +41,8 @@ def _(link: ColumnLink, graph: Graph, raw: str) -> str:
 
 
 @dataclass(frozen=True)
-class SortLink(Link):
-    """The columns of a response in increasing order.
-
-    Parameters
-    ----------
-    columns : Link
-        From raw scores to the columns.
-    size : int
-        How many there are.
-    """
-
-    columns: Link
-    size: int
-
-    def inverse(self, raw: Array) -> Array:
-        return np.sort(self.columns.inverse(raw), axis=1)
-
-
-@dataclass(frozen=True)
 class MedianLink(Link):
-    """The median of the sorted columns of a response.
+    """The median of the columns of a response.
 
     Parameters
     ----------
@@ -105,24 +85,15 @@ class IntervalLink(Link):
 
 
 @convert_link.register
-def _(link: SortLink, graph: Graph, raw: str) -> str:
-    # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
-    attributes: dict[str, Any] = {"axis": 1}
-    inputs = [graph.node("Neg", response_nodes(link.columns, graph, raw))]
-    if graph.opset < 10:
-        attributes["k"] = link.size
-    else:
-        inputs.append(graph.constant([link.size], "size"))
-    return graph.node("Neg", graph.node("TopK", *inputs, n_outputs=2, **attributes)[0])
-
-
-@convert_link.register
 def _(link: MedianLink, graph: Graph, raw: str) -> str:
     weight = np.zeros((link.size, 1))
     for column in ((link.size - 1) // 2, link.size // 2):
         weight[column] += 0.5
     columns = response_nodes(link.columns, graph, raw)
-    return graph.node("MatMul", columns, graph.constant(weight, "middle"))
+    ordered = (
+        columns if isinstance(link.columns, SortedLink) else convert_link(SortedLink(link.size), graph, columns)
+    )
+    return graph.node("MatMul", ordered, graph.constant(weight, "middle"))
 
 
 @convert_link.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce, singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from rffboost_ext.losses import (
     LogLink,
     MultinomialLogitLink,
     ParameterLink,
+    SortedLink,
 )
 
 from .conversion import no_form
@@ -99,6 +101,18 @@ def _(link: ParameterLink, graph: Graph, raw: str) -> str:
         for column in link.columns
     ]
     return products[0] if len(products) == 1 else graph.node("Concat", *products, axis=1)
+
+
+@convert_link.register
+def _(link: SortedLink, graph: Graph, raw: str) -> str:
+    # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
+    attributes: dict[str, Any] = {"axis": 1}
+    inputs = [graph.node("Neg", raw)]
+    if graph.opset < 10:
+        attributes["k"] = link.size
+    else:
+        inputs.append(graph.constant([link.size], "size"))
+    return graph.node("Neg", graph.node("TopK", *inputs, n_outputs=2, **attributes)[0])
 
 
 @convert_link.register

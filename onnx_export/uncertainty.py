@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor
-from rffboost_ext.losses import IdentityLink
+from rffboost_ext.losses import IdentityLink, SortedLink
 
-from .derived_links import IntervalLink, MedianLink, SortLink
+from .derived_links import IntervalLink, MedianLink
 from .output_projection import concatenate_outputs
 from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
 
@@ -21,7 +21,7 @@ def _(model: RFFBoostQuantileRegressor) -> ExportSource:
     require_own_predictions(model, RFFBoostQuantileRegressor)
     sources = [export_source(booster) for booster in model.estimators_]
     size = len(sources)
-    link = SortLink(IdentityLink(), size) if size > 1 else IdentityLink()
+    link = SortedLink(size) if size > 1 else IdentityLink()
     return replace(
         sources[0],
         estimator=type(model).__name__,
@@ -42,8 +42,6 @@ def _(model: ConformalRegressor) -> ExportSource:
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     size, columns = source.width, source.link
-    # Quantiles are sorted already.
-    in_order = columns if isinstance(columns, SortLink) else SortLink(columns, size)
     interval = ExtraOutput(
         "interval",
         IntervalLink(columns, size, model.margin_),
@@ -53,7 +51,7 @@ def _(model: ConformalRegressor) -> ExportSource:
     return replace(
         source,
         estimator=f"{type(model).__name__}({source.estimator})",
-        link=columns if size == 1 else MedianLink(in_order, size),
+        link=columns if size == 1 else MedianLink(columns, size),
         response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
         extras=(*source.extras, interval),
     )

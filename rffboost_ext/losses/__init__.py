@@ -16,11 +16,13 @@ from .links import (
     LogLink,
     MultinomialLogitLink,
     ParameterLink,
+    SortedLink,
 )
 from .log_link import Gamma, Poisson, Tweedie
+from .quantiles import Quantile, Quantiles
 from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
-from .robust import AbsoluteError, Huber, Quantile
+from .robust import AbsoluteError, Huber
 from .squared import SquaredError
 from .survival import Cox, SurvivalLoss
 from .wrapper import LabelRegression
@@ -63,6 +65,8 @@ __all__ = [
     "Poisson",
     "PoissonDistribution",
     "Quantile",
+    "Quantiles",
+    "SortedLink",
     "SquaredError",
     "StudentT",
     "SurvivalLoss",

@@ -25,6 +25,22 @@ class IdentityLink(Link):
 
 
 @dataclass(frozen=True)
+class SortedLink(Link):
+    """The response is the raw scores of each row in increasing order, such as quantiles.
+
+    Parameters
+    ----------
+    size : int
+        How many scores there are.
+    """
+
+    size: int
+
+    def inverse(self, raw: Array) -> Array:
+        return np.sort(raw, axis=1)
+
+
+@dataclass(frozen=True)
 class LogLink(Link):
     """The log of a positive mean: the response is ``exp(raw)``."""
 

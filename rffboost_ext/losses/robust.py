@@ -1,4 +1,4 @@
-"""Losses that are linear in large errors: absolute error, pinball loss and Huber's loss.
+"""Losses that are linear in large errors: absolute error and Huber's loss, and the base of pinball losses.
 
 Their second derivative is 0 where they are linear. The hessian is therefore that of the quadratic majorizer, the
 parabola above the loss that touches it at the current error r: ``|e| <= (e^2 / |r| + |r|) / 2``. Its Newton steps
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..utils.param_validation import POSITIVE, OneOf, Real
+from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
@@ -42,48 +42,6 @@ class PiecewiseLinearLoss(RobustLoss, ScaledLoss):
         """Sign of the errors, and ``1 / |error|`` with errors floored at a share of the unit."""
         error = raw - y
         return np.sign(error), 1.0 / np.maximum(np.abs(error), np.multiply(ERROR_FLOOR, self.scales.unit))
-
-
-@LOSSES.register("quantile")
-class Quantile(PiecewiseLinearLoss):
-    r"""The pinball loss, ``q max(y - raw, 0) + (1 - q) max(raw - y, 0)``: the response is a conditional quantile.
-
-    The gradient is 1 - q above the target, -q below and 0 at it. With :math:`r = raw - y` the loss is
-    :math:`|r| / 2 + (1/2 - q) r`, so the hessian is :math:`1 / (2 \max(|r|, 0.05 u))`, u being the unit.
-
-    Parameters
-    ----------
-    quantile : float, default=0.5
-        The quantile q, above 0 and below 1; 0.5 is half the absolute error.
-    unit : float or "auto", default="auto"
-        Size of a typical error, u. Derivatives are multiplied by it in a fit, so that regularisation has the same
-        effect whatever the scale of the target. "auto" is the median absolute deviation of the target from the
-        baseline, computed in each fit; outside of a fit it is 1.
-
-    References
-    ----------
-    Koenker and Bassett, Regression quantiles, Econometrica 46, 1978. Hunter and Lange, Quantile regression via an
-    MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
-    """
-
-    constraints = ScaledLoss.constraints | {"quantile": Real(0.0, 1.0, closed="neither")}
-
-    scored_by = "loss"
-
-    def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
-        super().__init__(unit)
-        self.quantile = quantile
-
-    def value(self, y: Array, raw: Array) -> Array:
-        error = (raw - y)[:, 0]
-        return np.maximum(-self.quantile * error, (1.0 - self.quantile) * error)
-
-    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        sign, curvature = self.absolute_derivatives(y, raw)
-        return 0.5 * sign + (0.5 - self.quantile) * np.abs(sign), 0.5 * curvature
-
-    def baseline(self, y: Array, weight: Array) -> Array:
-        return np.array([weighted_quantile(y[:, 0], weight, self.quantile)])
 
 
 @LOSSES.register("absolute_error")

@@ -1,0 +1,150 @@
+"""Pinball losses: one conditional quantile, or several that do not cross."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Check, OneOf, Real
+from ..utils.typing import Array
+from .links import SortedLink
+from .registry import LOSSES
+from .robust import PiecewiseLinearLoss
+from .target_statistics import ScaledLoss, typical_deviation, weighted_quantile
+
+
+@dataclass(frozen=True)
+class QuantileLevelsCheck(Check):
+    """Values of ``quantiles``: increasing numbers above 0 and below 1."""
+
+    def fits(self, value: object) -> bool:
+        if isinstance(value, np.ndarray):
+            return value.ndim == 1 and value.dtype.kind == "f"
+        inside = Real(0.0, 1.0, closed="neither")
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
+
+    def accepts(self, value: object) -> bool:
+        if not self.fits(value):
+            return False
+        levels = np.asarray(value, dtype=np.float64)
+        within = bool(((levels > 0.0) & (levels < 1.0)).all())
+        return len(levels) > 0 and within and bool((np.diff(levels) > 0.0).all())
+
+    def __str__(self) -> str:
+        return "an increasing sequence of numbers > 0 and < 1"
+
+
+class PinballLoss(PiecewiseLinearLoss):
+    """Base class of sums of pinball losses, with a score for each level."""
+
+    scored_by = "loss"
+
+    @property
+    @abstractmethod
+    def levels(self) -> Array:
+        """The levels of the quantiles, (C,)."""
+
+    def value(self, y: Array, raw: Array) -> Array:
+        error = raw - y
+        return np.maximum(-self.levels * error, (1.0 - self.levels) * error).sum(axis=1)
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        sign, curvature = self.absolute_derivatives(y, raw)
+        return 0.5 * sign + (0.5 - self.levels) * np.abs(sign), 0.5 * curvature
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        # With an offset for each score the targets have a column for each, too.
+        columns = np.broadcast_to(y, (len(y), len(self.levels))).T
+        pairs = zip(columns, self.levels, strict=True)
+        return np.array([weighted_quantile(column, weight, level) for column, level in pairs])
+
+
+@LOSSES.register("quantile")
+class Quantile(PinballLoss):
+    r"""The pinball loss, ``q max(y - raw, 0) + (1 - q) max(raw - y, 0)``: the response is a conditional quantile.
+
+    The gradient is 1 - q above the target, -q below and 0 at it. With :math:`r = raw - y` the loss is
+    :math:`|r| / 2 + (1/2 - q) r`, so the hessian is :math:`1 / (2 \max(|r|, 0.05 u))`, u being the unit.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        The quantile q, above 0 and below 1; 0.5 is half the absolute error.
+    unit : float or "auto", default="auto"
+        Size of a typical error, u. Derivatives are multiplied by it in a fit, so that regularisation has the same
+        effect whatever the scale of the target. "auto" is the median absolute deviation of the target from the
+        baseline, computed in each fit; outside of a fit it is 1.
+
+    References
+    ----------
+    Koenker and Bassett, Regression quantiles, Econometrica 46, 1978. Hunter and Lange, Quantile regression via an
+    MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
+    """
+
+    constraints = ScaledLoss.constraints | {"quantile": Real(0.0, 1.0, closed="neither")}
+
+    def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
+        super().__init__(unit)
+        self.quantile = quantile
+
+    @property
+    def levels(self) -> Array:
+        return np.array([self.quantile])
+
+
+@LOSSES.register("quantiles")
+class Quantiles(PinballLoss):
+    r"""The sum of the pinball losses of several levels: the response is as many quantiles, which do not cross.
+
+    There is a score for each level. All scores share the splits or frequencies of a term. The response is the
+    scores of a row in increasing order, (n, C): this brings them no farther from the true quantiles, and never
+    adds to the loss (Chernozhukov et al.). Derivatives are those of :class:`Quantile` for each score, and so is
+    the baseline, the quantiles of the target. Monotone constraints bind all scores: sorted, they remain monotone.
+
+    What metrics compare with targets is the median of the predicted quantiles.
+
+    Parameters
+    ----------
+    quantiles : sequence of float, default=(0.05, 0.5, 0.95)
+        The levels, increasing, each above 0 and below 1.
+    unit : float, sequence of float or "auto", default="auto"
+        Size of a typical error, as in :class:`Quantile`, of all scores or of each; "auto" is estimated for each.
+
+    References
+    ----------
+    Chernozhukov, Fernández-Val and Galichon, Quantile and probability curves without crossing, Econometrica 78,
+    2010.
+    """
+
+    constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",)), "quantiles": QuantileLevelsCheck()}
+
+    def __init__(
+        self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), unit: float | str | Sequence[float] = "auto"
+    ) -> None:
+        super().__init__(unit)
+        self.quantiles = quantiles
+
+    @property
+    def levels(self) -> Array:
+        return np.asarray(self.quantiles, dtype=np.float64)
+
+    @property
+    def link(self) -> SortedLink:  # type: ignore[override]
+        """Scores in increasing order."""
+        return SortedLink(len(self.quantiles))
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for each level."""
+        super().n_scores(y)
+        return len(self.quantiles)
+
+    def estimated_unit(self, y: Array, weight: Array) -> tuple[float, ...]:  # type: ignore[override]
+        """The typical deviation of the target from the baseline of each level."""
+        return tuple(typical_deviation(error, weight) for error in (y - self.baseline(y, weight)).T)
+
+    def prediction(self, response: Array) -> Array:
+        """The median of the quantiles, (n, 1)."""
+        return np.median(response, axis=1, keepdims=True)
