@@ -120,8 +120,8 @@ def growing_noise(n_samples: int, seed: int) -> tuple[Array, Array]:
 
 def intervals() -> Any:
     """Intervals around a mean and around quantiles, and their coverage on other rows."""
-    booster = RFFBoostRegressor(random_state=0)
-    regressors = {"around the mean": booster, "around quantiles": RFFBoostQuantileRegressor((0.05, 0.95), booster)}
+    quantiles = RFFBoostQuantileRegressor((0.05, 0.95), random_state=0)
+    regressors = {"around the mean": RFFBoostRegressor(random_state=0), "around quantiles": quantiles}
     (x, y), (x_test, y_test) = growing_noise(1_000, seed=0), growing_noise(5_000, seed=1)
     figure, axes = panels(1, 2, 8.0, 2.6, sharex=True, sharey=True)
     for ax, (name, regressor) in zip(axes, regressors.items(), strict=True):

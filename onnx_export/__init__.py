@@ -6,7 +6,6 @@ from .describe import Description, describe_onnx
 from .export import save_onnx, to_onnx
 from .graph import ConversionError, Graph
 from .links import convert_link
-from .output_projection import OutputProjection
 from .predictor import OnnxPredictor
 from .skl2onnx_converters import register_skl2onnx
 from .verify import MismatchError, verify_onnx
@@ -17,7 +16,6 @@ __all__ = [
     "Graph",
     "MismatchError",
     "OnnxPredictor",
-    "OutputProjection",
     "Report",
     "convert_link",
     "convert_term",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from rffboost_ext.terms import ClipAndLog
 
 from .conversion import convert_term, rounding_error, where_missing
 from .graph import FLOAT32, Graph
-from .output_projection import project_outputs
 from .scaling import Scaling, behind_scaling, center_and_scale
 
 FOLDABLE = 1.0
@@ -121,11 +119,6 @@ def largest_argument(term: Cosines, X: Array) -> float:
 def row_blocks(X: Array, size: int = 4096) -> list[Array]:
     """The rows of X, a few thousand at a time."""
     return [X[start : start + size] for start in range(0, len(X), size)]
-
-
-@project_outputs.register
-def _(term: Cosines, matrix: Array) -> Term:
-    return replace(term, weight=term.weight @ matrix)
 
 
 @behind_scaling.register

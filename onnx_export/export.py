@@ -70,8 +70,8 @@ def to_onnx(
     that are written as tensor operators. Its input is ``X`` (n, d), in which NaN is
     a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
     that is none of the categories is a missing value. A model that was fitted with an offset has the further input
-    ``base_margin``, (n, C) or, of quantiles, (n, 1). A classifier's outputs are ``label`` (n,), int64 or text,
-    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
+    ``base_margin``, (n, C). A classifier's outputs are ``label`` (n,), int64 or text, ``probabilities`` (n, K) and
+    ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
     raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2). Where ``link.names`` of the
     loss names the columns of its response, each is a further output (n, 1) of that name. Models of survival times
     have the output ``risk``, which is ``variable`` too, and, for `times`, ``survival`` (n, T): the probabilities

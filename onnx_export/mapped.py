@@ -15,7 +15,6 @@ from .category_sets import is_valid_code, where_else
 from .conversion import convert_in_scope, convert_term, rounding_error
 from .cosines import center_and_bias
 from .graph import BOOL, FLOAT64, INT64, Graph
-from .output_projection import project_outputs
 
 
 @convert_term.register
@@ -89,8 +88,3 @@ def _(term: Mapped, X: Array, eps: float) -> float:
         return bound
     # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
     return bound + rounding_error(replace(inner, center=None), seen, float(np.finfo(np.float64).eps))
-
-
-@project_outputs.register
-def _(term: Mapped, matrix: Array) -> Term:
-    return replace(term, term=project_outputs(term.term, matrix))

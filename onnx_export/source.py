@@ -19,6 +19,7 @@ from rffboost_ext import (
     Loss,
     RFFBoostClassifier,
     RFFBoostDistribution,
+    RFFBoostQuantileRegressor,
     RFFBoostRanker,
     RFFBoostRegressor,
 )
@@ -218,7 +219,10 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
 def _(estimator: BaseRFFBoost) -> ExportSource:
     if not hasattr(estimator, "ensemble_"):
         check_is_fitted(estimator)
-    require_own_predictions(estimator, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRanker, RFFBoostRegressor)
+    require_own_predictions(
+        estimator,
+        *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),
+    )
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
 
     def scores_without_offset(X: Any) -> Array:

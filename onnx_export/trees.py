@@ -13,7 +13,6 @@ from rffboost_ext.exporting import Array
 from .category_sets import without_category_sets
 from .conversion import convert_term, rounding_error, rows_of
 from .graph import FLOAT32, FLOAT64, ML, Graph
-from .output_projection import OutputProjection, project_outputs
 from .protos import tensor
 from .scaling import Scaling, behind_scaling, with_lower_thresholds
 from .thresholds import with_thresholds_before
@@ -198,14 +197,6 @@ def _(term: Trees, X: Array, eps: float) -> float:
     # Independent rounding errors of T partial sums, each bounded by the row's sum|leaf|.
     sizes = replace(term, value=np.abs(term.value))(X)
     return eps * float(np.sqrt(len(term.roots))) * float(sizes.max(initial=0.0))
-
-
-@project_outputs.register
-def _(term: Trees, matrix: Array) -> Term:
-    if not len(matrix) == np.count_nonzero(matrix) == 1:
-        return OutputProjection(term, matrix)
-    place = np.full(len(term.roots), np.flatnonzero(matrix)[0])
-    return replace(term.scaled(matrix.sum()), output=place, n_outputs=matrix.shape[1])
 
 
 @behind_scaling.register

@@ -1,4 +1,4 @@
-"""Quantile and conformal regressors: one ensemble of several outputs, and links on its response."""
+"""Conformal regressors: links on the response of the regressor."""
 
 from __future__ import annotations
 
@@ -7,31 +7,10 @@ from dataclasses import replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor
-from rffboost_ext.losses import IdentityLink, SortedLink
+from rffboost_ext import ConformalRegressor
 
 from .derived_links import IntervalLink, MedianLink
-from .output_projection import concatenate_outputs
-from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
-
-
-@export_source.register
-def _(model: RFFBoostQuantileRegressor) -> ExportSource:
-    check_is_fitted(model)
-    require_own_predictions(model, RFFBoostQuantileRegressor)
-    sources = [export_source(booster) for booster in model.estimators_]
-    size = len(sources)
-    link = SortedLink(size) if size > 1 else IdentityLink()
-    return replace(
-        sources[0],
-        estimator=type(model).__name__,
-        loss=", ".join(source.loss for source in sources),
-        ensemble=concatenate_outputs([source.ensemble for source in sources]),
-        link=link,
-        raw=lambda X: np.hstack([source.raw(X) for source in sources]),
-        response=link.inverse,
-        feature_names=names_of(model),
-    )
+from .source import ExportSource, ExtraOutput, export_source, require_own_predictions
 
 
 @export_source.register

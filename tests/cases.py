@@ -173,8 +173,8 @@ LOSS_CASES = [
     LossCase("quantile 0.8", lambda: LOSSES.create("quantile", quantile=0.8), real),
     LossCase("huber with a given delta", lambda: LOSSES.create("huber", delta=0.7), real),
 ]
-# Losses whose targets have columns of their own, such as events, bounds or queries, or whose response has more than
-# the target. `check_loss` checks them, and the tests of their estimators.
+# Losses whose targets or responses have columns of their own, such as events, bounds, queries or quantiles.
+# `check_loss` checks them, and the tests of their estimators.
 OWN_COLUMNS = [
     *registered(real, "quantiles"),
     *registered(relevance_and_query, "lambdarank pairwise"),

@@ -101,7 +101,8 @@ def prepare(loss: Loss, rows: Observations, n_classes: int | None = None) -> tup
 def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) -> Loss:
     """The loss prepared for the targets, or a ValueError if it refuses them."""
     y, weight = rows.target(loss), rows.weight
-    count_scores(loss, y, n_classes)
+    # With an offset targets may have a column for each score.
+    count_scores(loss, rows.y, n_classes)
     require_accepted_target(loss, y)
     before = dict(vars(loss))
     prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)

@@ -22,9 +22,8 @@ from ..terms.ensemble import mean_ensemble
 from ..utils.registry import full_repr
 from .base import BaseRFFBoost
 from .planning import compose
-from .quantile import RFFBoostQuantileRegressor
 
-E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
+E = TypeVar("E", bound=BaseRFFBoost)
 KINDS = "models must be fitted estimators of one kind, ConformalRegressor excluded"
 
 
@@ -34,7 +33,7 @@ def average(models: Iterable[E]) -> E:
     Parameters
     ----------
     models : iterable of fitted estimators
-        Models of one kind other than ConformalRegressor, with the same classes, loss or quantiles, and features.
+        Models of one kind other than ConformalRegressor, with the same classes, loss and features.
         Their categories may differ, as between folds: a category that is unknown to a model counts as missing in
         it.
 
@@ -66,8 +65,6 @@ def average(models: Iterable[E]) -> E:
     models = list(models)
     if not models:
         raise ValueError("average: models must hold at least one model, got none")
-    if isinstance(models[0], RFFBoostQuantileRegressor):
-        return average_quantile_models(models)
     for model in models:
         require_same_kind(models[0], model)
     shares = [getattr(model, "feature_importances_", None) for model in models]
@@ -111,21 +108,6 @@ def recode_model(model: E, categories: CategoryEncoding) -> E:
     encoder.categories, encoder.expansion = categories, encoder.expansion.recoded(recoding)
     importances = getattr(model, "feature_importances_", None)
     return model.with_ensemble(model.ensemble_.recoded(recoding), importances, encoder)
-
-
-def average_quantile_models(models: Sequence[Any]) -> Any:
-    """A quantile regressor whose booster of each level is the average of the boosters of several."""
-    first = models[0]
-    for model in models:
-        if type(model) is not type(first):
-            raise TypeError(f"average: {KINDS}, got {model!r} beside {first!r}")
-        check_is_fitted(model)
-        if list(model.quantiles) != list(first.quantiles):
-            raise ValueError(
-                f"average: the quantiles of models must agree, got {first.quantiles} and {model.quantiles}"
-            )
-    levels = zip(*(model.estimators_ for model in models), strict=True)
-    return first.with_boosters([average(boosters) for boosters in levels])
 
 
 def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:

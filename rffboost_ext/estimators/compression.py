@@ -19,9 +19,8 @@ from ..utils.parallel import SINGLE_BLAS, use_threads
 from ..utils.param_validation import SEED, Integer, Real, require
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .quantile import RFFBoostQuantileRegressor
 
-E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
+E = TypeVar("E", bound=BaseRFFBoost)
 
 # Maximum number of candidate frequencies: those of the largest weights.
 MAX_CANDIDATES = 1_024
@@ -78,14 +77,12 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     >>> bool(abs(small.score(X, y) - model.score(X, y)) < 0.01)
     True
     """
-    if not isinstance(model, BaseRFFBoost | RFFBoostQuantileRegressor):
+    if not isinstance(model, BaseRFFBoost):
         raise TypeError(f"compress: model must be a fitted estimator but ConformalRegressor, got {model!r}")
     given = {"n_cosines": n_cosines, "tol": tol, "random_state": random_state}
     for name, check in PARAMETERS.items():
         require("compress", name, given[name], check)
     check_is_fitted(model)
-    if isinstance(model, RFFBoostQuantileRegressor):
-        return model.with_boosters([compress(one, X, **given) for one in model.estimators_])
     X = model.encoder_.transform(X)
     if len(X) < 2:
         raise ValueError(f"compress: X must have at least 2 rows, got {len(X)}")

@@ -161,19 +161,6 @@ def is_text(names: Any, size: Any) -> bool:
     return is_array(names, size) and all(isinstance(name, str) for name in names.tolist())
 
 
-def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
-    """A regressor of quantiles with a fitted booster for each level."""
-    model, fitted = RFFBoostQuantileRegressor(**state["params"]), state["fitted"]
-    require_estimator(model.estimator)
-    if not fitted:
-        return model
-    boosters, width = fitted.get("estimators_"), fitted.get("n_features_in_")
-    sound = isinstance(boosters, list) and len(boosters) == len(model.quantiles) and isinstance(width, int)
-    for booster in boosters if sound else ():
-        sound &= isinstance(booster, RFFBoostRegressor) and getattr(booster, "n_features_in_", None) == width
-    return with_fitted(model, fitted, [] if sound else ["estimators_"])
-
-
 def require_estimator(given: Any) -> None:
     """Raise a ValueError unless a parameter is an estimator or None."""
     if given is not None and not isinstance(given, BaseEstimator):
@@ -209,10 +196,9 @@ def built_encoder(state: dict[str, Any]) -> FeatureEncoder:
 
 storable("FeatureEncoder", encoder_state, built_encoder)(FeatureEncoder)
 storable("Start")(Start)
-storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
-storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
-storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)
-storable("RFFBoostDistribution", booster_state, partial(built_booster, RFFBoostDistribution))(RFFBoostDistribution)
-storable("RFFBoostSurvival", booster_state, partial(built_booster, RFFBoostSurvival))(RFFBoostSurvival)
-storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
+for kind in (
+    *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),
+    RFFBoostSurvival,
+):
+    storable(kind.__name__, booster_state, partial(built_booster, kind))(kind)
 storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

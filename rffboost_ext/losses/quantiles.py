@@ -124,7 +124,7 @@ class Quantiles(PinballLoss):
     def __init__(
         self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), unit: float | str | Sequence[float] = "auto"
     ) -> None:
-        super().__init__(unit)
+        self.unit = unit  # type: ignore[assignment]
         self.quantiles = quantiles
 
     @property

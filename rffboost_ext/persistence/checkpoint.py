@@ -63,9 +63,9 @@ class Checkpoint:
     Notes
     -----
     All fits of the estimators are supported, with one file each: a cross-validation, for example, needs a path for
-    each of its fits. :class:`~rffboost_ext.RFFBoostQuantileRegressor` appends the number of the level to the path.
-    Fits may use early stopping, folds, a stack, a refit, pools of rows, ``init_model``, and a warm start, if the
-    model that it starts from is available again. :func:`~rffboost_ext.boost` has no checkpoints by itself.
+    each of its fits. Fits may use early stopping, folds, a stack, a refit, pools of rows, ``init_model``, and a
+    warm start, if the model that it starts from is available again. :func:`~rffboost_ext.boost` has no checkpoints
+    by itself.
 
     "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
     fit without checkpoints, up to the rounding of held-out scores, if learners keep state across rounds only in
@@ -96,10 +96,6 @@ class Checkpoint:
     def __call__(self, progress: Progress) -> None:
         """A checkpoint is for an estimator, which knows the whole fit."""
         raise TypeError("Checkpoint is for the callbacks of an estimator; boost() by itself has no checkpoints")
-
-    def part(self, number: int) -> Checkpoint:
-        """The checkpoint of one of several fits: the same, with the number appended to its path."""
-        return type(self)(f"{self.path}.{number}", self.every)
 
     def __repr__(self) -> str:
         return f"Checkpoint({self.path!r}, every={self.every})"

@@ -25,7 +25,7 @@ TABLE = {
             "nrounds n_iter max_iter iterations", "a maximum, 2,000 with early stopping, which is on by default"),
         Row("learning_rate=...", "eta shrinkage_rate", "depends on the size of the table by default"),
         Row("loss=...", "objective objective_type application loss_function", "see the objectives below"),
-        Row("loss=Quantile(...)", "quantile_alpha alpha quantile"),
+        Row("loss=Quantile(...)", "quantile_alpha alpha quantile", "of several levels `loss=Quantiles(...)`"),
         Row("loss=Tweedie(...)", "tweedie_variance_power"),
         Row("loss=Huber(...)", "huber_slope"),
         Row("eval_metric=...", "metric metrics custom_metric custom_loss feval scoring", "see the metrics below"),

@@ -29,7 +29,7 @@ def test_nothing_is_left_behind_by_a_failed_fit():
         (RFFBoostClassifier(n_estimators=2), {"y": np.zeros(30)}),
         (RFFBoostClassifier(n_estimators=2), {"y": Y, "eval_set": 3}),
         (RFFBoostRegressor(n_estimators=2), {"y": Y, "init_model": 3}),
-        (RFFBoostQuantileRegressor([0.5], RFFBoostRegressor(n_estimators=2)), {"y": Y, "sample_weight": [1.0]}),
+        (RFFBoostQuantileRegressor([0.5], n_estimators=2), {"y": Y, "sample_weight": [1.0]}),
         (ConformalRegressor(RFFBoostRegressor(n_estimators=2)), {"y": np.where(Y, "a", "b")}),
     ],
 )

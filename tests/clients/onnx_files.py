@@ -18,7 +18,7 @@ from onnx_export.inputs import graph_inputs
 from onnx_export.metadata import read_metadata
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
-from .jobs import classes, classifier, job, numbers, regressor
+from .jobs import classes, classifier, job, numbers
 
 INT8 = "[8 bits](deployment.md#smaller-numbers) suit trees, not kernel machines"
 HALF = "features are rounded: see [smaller numbers](deployment.md#smaller-numbers)"
@@ -32,7 +32,7 @@ def exported() -> dict[str, tuple[onnx.ModelProto, dict[str, Any]]]:
     table = X.assign(kind=pd.Categorical(np.where(X["mean area"] > 600, "large", "small")))
     table.loc[::7, ["mean area", "kind"]] = np.nan
     trees = classifier(learner="tree", n_estimators=20)
-    quantiles = RFFBoostQuantileRegressor(estimator=regressor(learner="rff_newton"), quantiles=[0.1, 0.9])
+    quantiles = RFFBoostQuantileRegressor([0.1, 0.9], "rff_newton", quality="fast", random_state=0)
     models = {
         "classifier": (RFFBoostClassifier(random_state=0).fit(X, y), X_test),
         "regressor": (RFFBoostRegressor(random_state=0).fit(D, t), D_test),

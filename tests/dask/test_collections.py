@@ -38,7 +38,6 @@ WEIGHT = RNG.integers(0, 3, N).astype(float)
 TABLE = pd.DataFrame(X, columns=["a", "b", "c"], index=pd.Index(3 * np.arange(N), name="id"))
 TABLE["color"] = pd.Categorical(RNG.choice(["red", "green", "blue"], N))
 FAST = {"learner": "rff_newton", "n_estimators": 8, "random_state": 0}
-BOOSTER = RFFBoostRegressor(**FAST)
 
 CASES = {
     "two classes": (DaskRFFBoostClassifier(**FAST), RFFBoostClassifier(**FAST), LABEL, {}),
@@ -46,8 +45,8 @@ CASES = {
     "numbers": (DaskRFFBoostRegressor(**FAST), RFFBoostRegressor(**FAST), VALUE, {}),
     "two targets": (DaskRFFBoostRegressor(**FAST), RFFBoostRegressor(**FAST), np.c_[VALUE, X[:, 2]], {}),
     "quantiles": (
-        DaskRFFBoostQuantileRegressor((0.1, 0.9), BOOSTER),
-        RFFBoostQuantileRegressor((0.1, 0.9), BOOSTER),
+        DaskRFFBoostQuantileRegressor((0.1, 0.9), **FAST),
+        RFFBoostQuantileRegressor((0.1, 0.9), **FAST),
         VALUE,
         {},
     ),

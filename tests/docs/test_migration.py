@@ -14,7 +14,7 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 from sklearn.metrics import get_scorer_names
 
 import rffboost_ext
-from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, RFFBoostSurvival
+from rffboost_ext import LOSSES, ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival
 from rffboost_ext.utils.migration import TABLE
 
 from .scripts import run_script
@@ -99,7 +99,7 @@ def test_losses_and_metrics_here_exist(title, known):
         ),
         (RFFBoostRegressor, {"learner__max_depth": 3}, ["learner__max_depth", "learner=Tree(max_depth=...)"]),
         (RFFBoostRegressor, {"loss__quantile": 3}, ["set_params", "instance given as loss"]),
-        (RFFBoostQuantileRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
+        (ConformalRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
         (RFFBoostRegressor, {"nothing_like_it": 0}, ["(the parameters are loss,", "n_estimators"]),
     ],
 )
@@ -116,7 +116,7 @@ def test_set_params_explains_unknown_parameters(name):
     assert RFFBoostClassifier(learner="tree").set_params(learner__max_depth=3).learner.max_depth == 3
 
 
-@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostSurvival, RFFBoostQuantileRegressor])
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostSurvival, ConformalRegressor])
 def test_signatures_stay_as_they_are(shell):
     kinds = {parameter.kind for parameter in inspect.signature(shell).parameters.values()}
     assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}

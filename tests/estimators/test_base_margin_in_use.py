@@ -54,12 +54,13 @@ def test_a_fit_from_a_model_has_an_offset_as_that_has(model):
 
 def test_intervals_and_quantiles_move_with_the_offset():
     y = np.sin(2.0 * X[:, 0]) + 5.0 * OFFSET + 0.3 * RNG.standard_normal(N)
-    booster = RFFBoostRegressor("auto", "rff_newton", n_estimators=30, random_state=0)
-    made = RFFBoostQuantileRegressor((0.1, 0.9), booster), ConformalRegressor(booster, random_state=0)
-    for estimator in made:
-        fitted = clone(estimator).fit(X, y, base_margin=5.0 * OFFSET)
+    given = {"learner": "rff_newton", "n_estimators": 30, "random_state": 0}
+    quantiles, interval = RFFBoostQuantileRegressor((0.1, 0.9), **given), RFFBoostRegressor(**given)
+    for estimator, width in ((quantiles, 2), (ConformalRegressor(interval, random_state=0), 1)):
+        offset = np.repeat(5.0 * OFFSET[:, None], width, axis=1)
+        fitted = clone(estimator).fit(X, y, base_margin=offset)
         without = clone(estimator).fit(X, y)
-        assert fitted.score(X, y, base_margin=5.0 * OFFSET) > without.score(X, y) + 0.05
+        assert fitted.score(X, y, base_margin=offset) > without.score(X, y) + 0.05
     low, high = fitted.predict_interval(X, 5.0 * OFFSET).T
     assert ((low <= y) & (y <= high)).mean() > 0.85
     assert (high - low).max() < 4.0

@@ -15,7 +15,6 @@ from rffboost_ext import (
     Ensemble,
     Mixture,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     RFFNewton,
     Trees,
@@ -144,15 +143,6 @@ def test_targets_in_units_of_their_own_count_alike():
     small = compress(model, X, n_cosines=48, **KEPT)
     for ours, theirs in zip(small.predict(X).T, model.predict(X).T, strict=True):
         assert np.var(ours - theirs) < 0.02 * np.var(theirs)
-
-
-def test_quantiles_are_compressed_level_by_level():
-    model = RFFBoostQuantileRegressor([0.1, 0.5, 0.9], estimator=clone(COSINES)).fit(X, Y)
-    small = compress(model, X, n_cosines=40, random_state=0)
-    assert all(n_frequencies(one) <= 40 for one in small.estimators_)
-    assert all(n_frequencies(one) > 40 for one in model.estimators_)
-    assert np.var(small.predict(X) - model.predict(X)) < 0.05 * np.var(model.predict(X))
-    assert (np.diff(small.predict(X), axis=1) >= 0.0).all()
 
 
 @pytest.mark.parametrize("make", [lambda model: compress(model, X, 8), lambda model: average([model, model])])

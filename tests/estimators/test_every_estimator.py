@@ -64,10 +64,10 @@ BOOSTERS = {
     ),
     "cox": Kind(RFFBoostSurvival(eval_metric="concordance"), TIMES),
     "times": Kind(RFFBoostSurvival("aft_normal"), TIMES),
+    "quantiles": Kind(RFFBoostQuantileRegressor((0.2, 0.8)), X[:, 0] + 0.3 * X[:, 1], 2),
     "distribution": Kind(RFFBoostDistribution("normal", eval_metric="crps"), X[:, 0] + 0.3 * X[:, 1], 2),
 }
 WRAPPERS = {
-    "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER),
     "interval": ConformalRegressor(BOOSTER, random_state=0),
 }
 boosters = pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)

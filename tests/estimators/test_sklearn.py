@@ -52,13 +52,12 @@ def of_defaults() -> Iterator[Case]:
 def of_others() -> Iterator[Case]:
     """Estimators of other targets and predictions."""
     few = BRIEF | {"n_estimators": 3}
-    trees = RFFBoostRegressor(learner="tree", **BRIEF)
     yield RFFBoostSurvival(learner="tree", early_stopping=False, **few), {WEIGHTS: "ties have Efron's weights"}
     yield RFFBoostRanker(**few), dict.fromkeys((WEIGHTS, OVERWRITTEN), "weights are of queries")
     yield RFFBoostDistribution(learner="tree", n_estimators=5), {}
     columns = {"check_regressors_train": "predictions have a column per quantile"}
-    yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), trees), columns
-    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), trees)
+    yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), "tree", **BRIEF), columns
+    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
     yield ConformalRegressor(quantiles, random_state=0), {WEIGHTS: "a split separates copies of a row"}
 
 

@@ -15,13 +15,12 @@ from rffboost_ext import (
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
-    RFFBoostRegressor,
 )
 from rffboost_ext.estimators.calibration import calibration_size, margin_rank
 
 from .test_quantile_regressor import CHEAP, widening
 
-PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
+PAIR = RFFBoostQuantileRegressor((0.05, 0.95), "rff_newton", n_estimators=8, early_stopping=False, random_state=0)
 SEEDS = 40
 
 
@@ -105,9 +104,7 @@ def test_as_many_rows_as_calibration_takes_are_too_few():
 
 def test_quantiles_are_wide_where_the_target_varies():
     X, y = widening(1500, 0)
-    quantiles = RFFBoostQuantileRegressor(
-        (0.05, 0.95), RFFBoostRegressor(learner="rff_newton", n_estimators=150, learning_rate=0.2)
-    )
+    quantiles = RFFBoostQuantileRegressor((0.05, 0.95), "rff_newton", n_estimators=150, learning_rate=0.2)
     model = ConformalRegressor(quantiles, random_state=0).fit(X, y)
     width = np.diff(model.predict_interval(X), axis=1)[:, 0]
     assert width[np.abs(X[:, 1]) > 1.5].mean() > 2.0 * width[np.abs(X[:, 1]) < 0.5].mean()

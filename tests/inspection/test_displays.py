@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -151,10 +151,10 @@ def test_an_unfitted_estimator_is_refused(display):
 
 
 @pytest.mark.parametrize("display", [FrequencyDisplay, ImportanceDisplay, LandmarkDisplay])
-def test_models_of_several_boosters_are_named(display):
-    quantiles = RFFBoostQuantileRegressor((0.5,), RFFBoostRegressor(learner="rff_1", n_estimators=2)).fit(X, Y)
-    with pytest.raises(TypeError, match=f"{display.__name__}: estimator must be .*RFFBoostQuantileRegressor"):
-        display.from_estimator(quantiles, *[X] * (display is LandmarkDisplay))
+def test_estimators_around_boosters_are_named(display):
+    intervals = ConformalRegressor(RFFBoostRegressor(learner="rff_1", n_estimators=2)).fit(X, Y)
+    with pytest.raises(TypeError, match=f"{display.__name__}: estimator must be .*ConformalRegressor"):
+        display.from_estimator(intervals, *[X] * (display is LandmarkDisplay))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ MODELS = {
     "counts": (RFFBoostRegressor("poisson", **PARAMS), X, np.floor(np.exp(SIGNAL)), OFFSET),
     "two targets": (REGRESSOR, X, np.column_stack([SIGNAL, -SIGNAL]), np.column_stack([OFFSET, -OFFSET])),
     "categories": (REGRESSOR, TABLE, SIGNAL, OFFSET),
-    "quantiles": (RFFBoostQuantileRegressor((0.2, 0.8), REGRESSOR), X, SIGNAL, OFFSET),
+    "quantiles": (RFFBoostQuantileRegressor((0.2, 0.8), **PARAMS), X, SIGNAL, np.column_stack([OFFSET, OFFSET])),
     "interval": (ConformalRegressor(REGRESSOR, random_state=0), X, SIGNAL, OFFSET),
     "scaled": (make_pipeline(StandardScaler(), REGRESSOR), X, SIGNAL, OFFSET),
     "steps": (make_pipeline(QuantileTransformer(n_quantiles=20), REGRESSOR), X, SIGNAL, OFFSET),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_export import Graph, OutputProjection, convert_term
+from onnx_export import Graph, convert_term
 from onnx_export.export import LOWEST_OPSET, OPSET
 from onnx_export.testing import check_lowering
 from rffboost_ext import Cosines, RFFBoostRegressor, SymmetricTrees, Term, Trees
@@ -45,7 +45,6 @@ TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
         *((STANDARD.around(inner), X) for inner in (random_cosines(1, 5, 3), random_trees(2, 5, 3))),
         expanded(),
     ],
-    OutputProjection: lambda: [(OutputProjection(random_trees(3, 5, 3), RNG.normal(size=(1, 2))), X - CENTER)],
 }
 OWN = [kind for kind in convert_term.registry if kind.__module__.startswith(("rffboost_ext.", "onnx_export."))]
 

@@ -18,7 +18,7 @@ PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "r
 BASES = {
     RFFBoostClassifier: (PLAIN, ("predict", "predict_proba", "decision_function")),
     RFFBoostRegressor: (PLAIN, ("predict",)),
-    RFFBoostQuantileRegressor: ({"estimator": RFFBoostRegressor(**PLAIN)}, ("predict",)),
+    RFFBoostQuantileRegressor: (PLAIN, ("predict",)),
     ConformalRegressor: ({"estimator": RFFBoostRegressor(**PLAIN)}, ("predict", "predict_interval")),
 }
 

@@ -55,6 +55,10 @@ def regressor(learner: Any = "mixture") -> RFFBoostRegressor:
     return RFFBoostRegressor(learner=learner, **BRIEF)
 
 
+def quantiles(levels: tuple[float, ...]) -> RFFBoostQuantileRegressor:
+    return RFFBoostQuantileRegressor(levels, "mixture", **BRIEF)
+
+
 def in_pipeline(model: Any) -> Any:
     return make_pipeline(StandardScaler(), model)
 
@@ -140,10 +144,10 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
     "pipeline": lambda: make_pipeline(SimpleImputer(), regressor()),
     "stacking": lambda: StackingRegressor([("a", regressor()), ("b", regressor(TREE))], cv=2),
     "bagging": lambda: BaggingRegressor(regressor(), n_estimators=2, random_state=0),
-    "median": lambda: RFFBoostQuantileRegressor((0.5,), regressor()),
-    "quantiles": lambda: RFFBoostQuantileRegressor((0.1, 0.5, 0.9), regressor()),
-    "quantiles in a pipeline": lambda: in_pipeline(RFFBoostQuantileRegressor((0.1, 0.9), regressor())),
-    "quantiles in a search": lambda: in_search(RFFBoostQuantileRegressor((0.1, 0.9), regressor())),
+    "median": lambda: quantiles((0.5,)),
+    "quantiles": lambda: quantiles((0.1, 0.5, 0.9)),
+    "quantiles in a pipeline": lambda: in_pipeline(quantiles((0.1, 0.9))),
+    "quantiles in a search": lambda: in_search(quantiles((0.1, 0.9))),
     "several targets": lambda: regressor(),
     "survival": lambda: in_pipeline(RFFBoostSurvival("cox", "tree", **BRIEF)),
 }

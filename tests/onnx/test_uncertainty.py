@@ -9,14 +9,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, describe_onnx, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
-from onnx_export.output_projection import concatenate_outputs, project_outputs
 from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor, SymmetricTree
-from rffboost_ext.terms import FeatureMap
 
 from ..cases import LOSS_CASES, make_data
-from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, random_cosines, random_symmetric_trees, random_trees
+from .oracle import DTYPES, NEWEST_OPSET
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, (300, 3))
@@ -25,13 +23,16 @@ LEVELS = (0.1, 0.3, 0.6, 0.9)
 ONE_TARGET = [case for case in LOSS_CASES if case.make().task == "regression" and case.n_outputs == 1]
 
 
+BRIEF = {"n_estimators": 8, "learning_rate": 0.5, "early_stopping": False, "random_state": 0}
+OF_SEVERAL_OUTPUTS = [name for name in LEARNERS.names() if LEARNERS.make(name).multi_output]
+
+
 def booster(learner="rff_newton", **params):
-    params = {"n_estimators": 8, "learning_rate": 0.5, "early_stopping": False, "random_state": 0} | params
-    return RFFBoostRegressor(learner=learner, **params)
+    return RFFBoostRegressor(learner=learner, **BRIEF | params)
 
 
-def quantiles(learner="rff_newton", levels=LEVELS):
-    return RFFBoostQuantileRegressor(levels, booster(learner))
+def quantiles(learner="rff_newton", levels=LEVELS, **params):
+    return RFFBoostQuantileRegressor(levels, learner, **BRIEF | params)
 
 
 def assert_exported(model, X=X, dtypes=DTYPES, **options):
@@ -46,16 +47,17 @@ def assert_exported(model, X=X, dtypes=DTYPES, **options):
         np.testing.assert_allclose(predictor.predict_interval(X), model.predict_interval(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS.names(), SymmetricTree(leaf="linear")], ids=str)
+@pytest.mark.parametrize("learner", [*OF_SEVERAL_OUTPUTS, SymmetricTree(leaf="linear")], ids=str)
 def test_quantiles_of_every_learner(learner):
-    model = quantiles(learner, (0.48, 0.49, 0.5, 0.51)).fit(X, Y)
-    raw = np.column_stack([one.predict(X) for one in model.estimators_])
-    assert (np.diff(raw, axis=1) < 0.0).any(), "nothing crosses: the test does not test"
+    model = quantiles(learner, (0.498, 0.499, 0.5, 0.501)).fit(X, Y)
+    assert (np.diff(model.raw_scores(X), axis=1) < 0.0).any(), "nothing crosses: the test does not test"
     assert_exported(model)
 
 
-@pytest.mark.parametrize("learner", LEARNERS.names())
-@pytest.mark.parametrize("inner", [booster, quantiles])
+INNER = [*((booster, name) for name in LEARNERS.names()), *((quantiles, name) for name in OF_SEVERAL_OUTPUTS)]
+
+
+@pytest.mark.parametrize(("inner", "learner"), INNER)
 def test_intervals_of_every_learner(inner, learner):
     assert_exported(ConformalRegressor(inner(learner), random_state=0).fit(X, Y))
 
@@ -111,8 +113,8 @@ def test_gaps_and_categories():
 
 
 def test_the_graph_is_one_and_small():
-    long = RFFBoostQuantileRegressor(LEVELS, booster("mixture", n_estimators=40)).fit(X, Y)
-    short = RFFBoostQuantileRegressor((0.1, 0.9), booster("mixture", n_estimators=10)).fit(X, Y)
+    long = quantiles("mixture", n_estimators=40).fit(X, Y)
+    short = quantiles("mixture", (0.1, 0.9), n_estimators=10).fit(X, Y)
     kinds = [[node.op_type for node in to_onnx(model).graph.node] for model in (long, short)]
     assert kinds[0] == kinds[1]
     assert kinds[0].count("Cos") == kinds[0].count("TreeEnsembleRegressor") == kinds[0].count("TopK") == 1
@@ -125,36 +127,10 @@ def test_what_the_file_says():
     assert said.metadata.estimator == "ConformalRegressor(RFFBoostQuantileRegressor)"
     assert {"variable", "interval", "score"} <= set(said.outputs)
     assert said.outputs["interval"] == "(N, 2)"
-    raw = np.column_stack([one.predict(X) for one in model.estimator_.estimators_])
+    raw = model.estimator_.raw_scores(X)
     np.testing.assert_allclose(OnnxPredictor(graph).decision_function(X), raw, atol=1e-9)
     with pytest.raises(AttributeError, match="no 'interval'"):
         OnnxPredictor(to_onnx(booster().fit(X, Y))).predict_interval(X)
-
-
-def test_terms_without_a_closed_form_are_placed():
-    terms = (
-        random_cosines(0, 4, 3),
-        random_trees(1, 2, 3),
-        random_symmetric_trees(3, 2, 3, linear=True),
-        FeatureMap(center=np.ones(3), scale=np.full(3, 2.0)).around(random_trees(2, 2, 3)),
-    )
-    parts = [ensemble_of(term, baseline=0.5 * k) for k, term in enumerate(terms)]
-    whole = concatenate_outputs(parts)
-    np.testing.assert_allclose(whole.raw(X), np.column_stack([part.raw(X) for part in parts]), atol=1e-12)
-    matrix = np.array([[0.0, 2.0]])
-    for term in terms:
-        wrapped = OutputProjection(term, matrix)
-        np.testing.assert_allclose(project_outputs(term, matrix)(X), wrapped(X), atol=1e-12)
-        np.testing.assert_allclose(
-            OutputProjection.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12
-        )
-        moved = (wrapped(X + 1e-7 * np.eye(3)[0]) - wrapped(X)) / 1e-7
-        np.testing.assert_allclose(wrapped.gradient(X)[:, :, 0], moved, atol=1e-5)
-    model = quantiles(levels=(0.2, 0.8)).fit(X, Y)
-    inner = model.estimators_[0].ensemble_.compact()
-    object.__setattr__(inner, "terms", tuple(OutputProjection(term, np.eye(1)) for term in inner.terms))
-    model.estimators_[0].ensemble_ = inner
-    assert_exported(model)
 
 
 def test_what_has_no_form_is_refused_by_name():

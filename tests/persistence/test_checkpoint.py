@@ -16,7 +16,6 @@ from rffboost_ext import (
     Checkpoint,
     Mixture,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     RFFNewton,
     Tree,
@@ -313,15 +312,3 @@ def test_a_stack_with_gaps_is_loaded_with_the_same_bits(tmp_path):
     first, again = fit(), fit()
     np.testing.assert_array_equal(first.ensemble_.moves, again.ensemble_.moves)
     np.testing.assert_array_equal(first.predict(features), again.predict(features))
-
-
-def test_every_level_of_quantiles_has_a_file_of_its_own(fate, tmp_path):
-    def fit(path):
-        callbacks = None if path is None else [Checkpoint(path, 5)]
-        booster = RFFBoostRegressor(learner="rff_newton", callbacks=callbacks, random_state=0, **ROUNDS)
-        return RFFBoostQuantileRegressor((0.1, 0.9), booster).fit(X, Y)
-
-    model, deaths = killed_again_and_again(fate, random.Random(0), lambda: fit(tmp_path / "file"))
-    assert deaths > 0
-    np.testing.assert_array_equal(model.predict(X), fit(None).predict(X))
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["file.0", "file.1"]

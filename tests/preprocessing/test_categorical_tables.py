@@ -183,14 +183,14 @@ def test_files_with_wrong_columns_are_refused(name, tmp_path):
         load_model(tmp_path / "model")
 
 
-@pytest.mark.parametrize("wrapped", [lambda model: model, lambda model: RFFBoostQuantileRegressor([0.5], model)])
-def test_categories_that_a_file_cannot_hold_are_named(wrapped, tmp_path):
+@pytest.mark.parametrize("kind_of_model", [RFFBoostRegressor, RFFBoostQuantileRegressor])
+def test_categories_that_a_file_cannot_hold_are_named(kind_of_model, tmp_path):
     dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(150) % 3, unit="D")
     for values, kind in (
         (pd.cut(TABLE["number"], 3), "Interval"),
         (pd.Series(dates).astype("category"), "Timestamp"),
     ):
-        model = wrapped(RFFBoostRegressor(learner="tree", **BRIEF)).fit(TABLE.assign(text=values), Y)
+        model = kind_of_model(learner="tree", **BRIEF).fit(TABLE.assign(text=values), Y)
         with pytest.raises(TypeError, match=f"column 'text' has categories of type {kind}, which a model file"):
             model.save_model(tmp_path / "model")
         assert not list(tmp_path.iterdir())

@@ -110,7 +110,7 @@ def test_one_rare_gap_in_a_cross_validation(dtype):
 
 
 WRAPPED = {
-    "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), RFFBoostRegressor(**BRIEF)),
+    "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), **BRIEF),
     "conformal": ConformalRegressor(RFFBoostRegressor(**BRIEF), alpha=0.2, random_state=0),
     "bagging": BaggingRegressor(RFFBoostRegressor(**BRIEF), 2, random_state=0),
 }

@@ -38,7 +38,7 @@ CASES = {
     RFFBoostRanker: (RFFBoostRanker(**FEW), {"y": np.digitize(MEAN, [0.0, 1.0]), "group": QUERY}),
     RFFBoostSurvival: (RFFBoostSurvival(**FEW), {"y": TIMES, "weight": WEIGHT}),
     RFFBoostDistribution: (RFFBoostDistribution(**FEW), {"y": MEAN}),
-    RFFBoostQuantileRegressor: (RFFBoostQuantileRegressor(estimator=RFFBoostRegressor(**FEW)), {"y": MEAN}),
+    RFFBoostQuantileRegressor: (RFFBoostQuantileRegressor(**FEW), {"y": MEAN}),
     ConformalRegressor: (ConformalRegressor(RFFBoostRegressor(**FEW), random_state=0), {"y": MEAN}),
 }
 

@@ -22,7 +22,6 @@ from rffboost_ext import (
     Decay,
     ProgressBar,
     RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     Shrunk,
     Tree,
@@ -84,7 +83,7 @@ def test_each_check(check, allowed, refused, odd):
 
 TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS]
 PARTS = [table.create(name) for table in TABLES for name in table.names()] + [Decay(), Shrunk("newton", 0.1)]
-ESTIMATORS = [RFFBoostClassifier(), RFFBoostRegressor(), RFFBoostQuantileRegressor(), ConformalRegressor()]
+ESTIMATORS = [RFFBoostClassifier(), RFFBoostRegressor(), ConformalRegressor()]
 X = np.random.default_rng(0).standard_normal((30, 3))
 
 

@@ -25,7 +25,7 @@ def light_classes(_):
 
 
 def light_quantiles(_):
-    RFFBoostQuantileRegressor([0.5], RFFBoostRegressor(**GIVEN)).fit(X, Y, sample_weight=np.full(60, 1e-3))
+    RFFBoostQuantileRegressor([0.5], **GIVEN).fit(X, Y, sample_weight=np.full(60, 1e-3))
 
 
 def unknown_categories(_):
