@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -90,6 +91,12 @@ class Progress:
         """
         return self.evaluations()
 
+    def share_done(self, n_rounds: int) -> float:
+        """The share of the rounds of all models that is done after so many rounds of this one, at most 1."""
+        model = self.model
+        before = model.member * model.n_folds + model.fold
+        return (before + n_rounds / self.n_estimators) / (model.n_members * model.n_folds)
+
     def train_loss(self) -> float:
         """Weighted mean of the training loss after the round."""
         return float(self.round.mean(self.round.observations.losses(self.round.loss, self.raw)))
@@ -145,7 +152,8 @@ class ProgressBar:
     """Shows the rounds and the training loss of each model of a fit as a tqdm progress bar.
 
     For the ``callbacks`` of an estimator. If a fit trains several models, such as folds for early stopping, each
-    has its own bar, which names it and whose total is the maximum number of rounds.
+    has its own bar, which names it and whose total is the maximum number of rounds. A bar shows the time that its
+    model has taken, and the time left if it trains all rounds.
 
     Parameters
     ----------
@@ -206,7 +214,10 @@ class ProgressBar:
 
 
 class ProgressPrinter:
-    """Prints the model, the training loss and the metrics on evaluation sets to standard error every few rounds.
+    """Prints the model, the time, the training loss and the metrics on evaluation sets every few rounds.
+
+    Lines go to standard error. The time left is that of all models at their maximum number of rounds, at the pace
+    so far; early stopping needs less, and refits come on top.
 
     Parameters
     ----------
@@ -216,9 +227,14 @@ class ProgressPrinter:
 
     def __init__(self, verbose: int) -> None:
         self.verbose = int(verbose)
+        self._start = monotonic()
+        self._first: tuple[float, float] | None = None
 
     def __call__(self, progress: Progress) -> None:
         done, total = progress.round.index + 1, progress.n_estimators
+        if self._first is None:
+            # The first round takes longer than others.
+            self._first = monotonic(), progress.share_done(done)
         every = self.verbose if self.verbose > 1 else min(max(1, total // 10), MAX_INTERVAL)
         if done % every and done != total:
             return
@@ -227,7 +243,23 @@ class ProgressPrinter:
             numbers |= {f"{name} {metric}": curve[-1] for metric, curve in curves.items()}
         text = ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
         model = f"{progress.model}, " * bool(str(progress.model))
-        print(f"[rffboost] {model}round {done:>{len(str(total))}} of {total}: {text}", file=sys.stderr)
+        rounds = f"round {done:>{len(str(total))}} of {total}"
+        print(
+            f"[rffboost] {model}{rounds}, {self._times(*self._first, progress.share_done(done))}: {text}",
+            file=sys.stderr,
+        )
+
+    def _times(self, since: float, share_then: float, share: float) -> str:
+        """The time since the start and, from the pace since a time, the time left, in seconds."""
+        now = monotonic()
+        text = f"{now - self._start:.1f} s"
+        if share_then < share < 1.0:
+            text += f", about {(now - since) * (1.0 - share) / (share - share_then):.1f} s left"
+        return text
+
+    def close(self) -> None:
+        """Print the time of the fit."""
+        print(f"[rffboost] {monotonic() - self._start:.1f} s in total", file=sys.stderr)
 
 
 def report_rows(seen: int, kept: int) -> None:

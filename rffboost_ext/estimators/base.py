@@ -251,13 +251,13 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         start = replace(start, seed=seed, raw=None if start.raw is None else start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
         callbacks = [one for one in given if not isinstance(one, Checkpoint)]
-        if self.verbose:
-            callbacks.append(ProgressPrinter(self.verbose))
+        printers = [ProgressPrinter(self.verbose)] if self.verbose else []
+        callbacks += printers
         if keeps_state:
             callbacks.append(scores := ScoreRecorder(start.raw))
         with ExitStack() as stack:
             n_jobs = stack.enter_context(use_threads(self.n_jobs))
-            for callback in given:
+            for callback in (*given, *printers):
                 if hasattr(callback, "close"):
                     stack.callback(callback.close)
             trainer = Trainer(

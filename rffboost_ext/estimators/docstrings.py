@@ -101,9 +101,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0
-        1 prints the training loss, and the metrics on ``eval_set`` or the validation score, to standard error
-        about ten times per model, and at least every 50 rounds; k > 1 prints them every k rounds. Lines name the
-        member of a stack and the fold, if there are several."""
+        1 prints the seconds so far and about how many are left, the training loss, and the metrics on
+        ``eval_set`` or the validation score to standard error, about ten times per model, and at least every 50
+        rounds; k > 1 prints them every k rounds. Lines name the member of a stack and the fold, if there are
+        several."""
 
 ATTRIBUTES = """encoder_ : FeatureEncoder
         Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -75,10 +76,26 @@ def test_as_many_lines_as_asked_for(verbose, rounds, lines, capsys):
     out, err = capsys.readouterr()
     found = [line for line in err.splitlines() if line.startswith("[rffboost] round")]
     assert (len(found), out) == (lines, "")
-    assert found[-1].startswith(f"[rffboost] round {rounds} of {rounds}: training loss ")
+    assert re.match(rf"\[rffboost\] round {rounds} of {rounds}, \d+\.\d s: training loss ", found[-1])
+    assert all(re.search(r", about \d+\.\d s left: ", line) for line in found[1:-1])
+    assert re.fullmatch(r"\[rffboost\] \d+\.\d s in total", err.splitlines()[-1])
     RFFBoostRegressor(**params).fit(X, Y)
     assert capsys.readouterr() == ("", "")
     assert float(found[-1].split()[-1]) == pytest.approx(model.evals_result_["own"]["squared_error"][-1], rel=1e-5)
+
+
+def test_the_time_left_is_of_all_models(capsys, monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr("rffboost_ext.boosting.callbacks.monotonic", lambda: float(next(clock)))
+    params = PLAIN | {"learner": "tree", "n_estimators": 5, "early_stopping": True, "n_folds": 2, "tol": 0.0}
+    RFFBoostRegressor(verbose=2, **params).fit(X, Y)
+    found = [line.partition("] fold ")[2].partition(":")[0] for line in capsys.readouterr().err.splitlines()]
+    # The clock strikes at the start, after the first round, and with each line.
+    assert [line for line in found if line][:3] == [
+        "1 of 2, round 2 of 5, 2.0 s, about 8.0 s left",
+        "1 of 2, round 4 of 5, 3.0 s, about 4.0 s left",
+        "1 of 2, round 5 of 5, 4.0 s, about 3.8 s left",
+    ]
 
 
 def test_a_long_fit_is_not_silent(capsys):
