@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the file at `path` by `data`, atomically.
-
-    The data are written to a temporary file in the same folder, synced to disk, and renamed. If the process or the
-    machine stops, `path` is the old or the new file. Permissions are kept. A killed process can leave the
-    temporary file behind; see ``temporary_files``.
+    """Replace the file at `path` by `data`, atomically; see :func:`replaced`.
 
     Parameters
     ----------
@@ -24,6 +22,23 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         The file; links are followed.
     data : bytes
         The contents.
+    """
+    with replaced(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to, which replaces that at `path` at the end, atomically.
+
+    The data are written to a temporary file in the same folder, synced to disk, and renamed. If the process or the
+    machine stops, or an error is raised, `path` is the old or the new file. Permissions are kept. A killed process
+    can leave the temporary file behind; see ``temporary_files``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; links are followed.
 
     Raises
     ------
@@ -39,7 +54,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         mode = permissions(target)
         with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode | 0o600)) as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # The umask may have removed permissions, and the temporary file is writable by its owner.

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def warmup(argv: Sequence[str]) -> int:
     """Run ``rffboost warmup``, which needs no extra; the exit code is that of :func:`main`."""
     try:
-        from .kernels.warmup import command
+        from ..kernels.warmup import command
 
         command(argv)
     except KeyboardInterrupt:
@@ -72,8 +72,9 @@ def application() -> Typer:
     """The program and its commands."""
     import typer
 
-    from .experiments.compare.command import compare_command
-    from .experiments.reproduce.command import reproduce_command
+    from ..experiments.compare.command import compare_command
+    from ..experiments.reproduce.command import reproduce_command
+    from .files import fit_command, predict_command
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -87,6 +88,8 @@ def application() -> Typer:
 
     root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
     app.callback(invoke_without_command=True)(root)
+    app.command("fit")(fit_command)
+    app.command("predict")(predict_command)
     app.command("compare")(compare_command)
     app.command("reproduce")(reproduce_command)
     # Listed here; `main` runs it.
@@ -98,7 +101,7 @@ def show_version(requested: bool) -> None:
     """Print the version and exit."""
     import typer
 
-    from ._version import __version__
+    from .._version import __version__
 
     if requested:
         typer.echo(f"rffboost-ext {__version__}")

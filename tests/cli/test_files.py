@@ -1,0 +1,116 @@
+"""``rffboost fit`` and ``rffboost predict``: what Python gives, and one line for every mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, cli, load_model
+
+rng = np.random.default_rng(0)
+N = 120
+X = rng.standard_normal((N, 2))
+TABLE = pa.table(
+    {
+        "a": X[:, 0],
+        "b": [None if row == N - 1 else value for row, value in enumerate(X[:, 1].tolist())],
+        "price": np.sin(X[:, 0]),
+        "label": np.where(X[:, 0] > 0.5, "up", np.where(X[:, 0] < -0.5, "down", "same")),
+        "count": rng.integers(0, 3, N),
+        "w": rng.uniform(0.5, 2.0, N),
+    }
+)
+FEATURES = TABLE.select(["a", "b"])
+BRIEF = "--columns a,b --param n_estimators=4 --param random_state=0 --param early_stopping=False"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    pq.write_table(TABLE.slice(0, 70), tmp_path / "0.parquet")
+    pq.write_table(TABLE.slice(70), tmp_path / "1.parquet")
+    pa.csv.write_csv(TABLE, tmp_path / "rows.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, line):
+    code = cli.main(line.split())
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("files", ["0.parquet 1.parquet", "[01].parquet", "rows.csv"])
+def test_a_regressor_of_files_predicts_as_that_of_the_table(files, folder, capsys):
+    model = RFFBoostRegressor(n_estimators=4, random_state=0, early_stopping=False)
+    expected = model.fit(FEATURES, TABLE["price"], TABLE["w"]).predict(FEATURES)
+    code, out, _ = run(capsys, f"fit {files} --target price --weight w --out m.rffboost {BRIEF}")
+    assert (code, out) == (0, f"RFFBoostRegressor of 2 features, {N} rows: m.rffboost\n")
+    np.testing.assert_array_equal(load_model("m.rffboost").predict(FEATURES), expected)
+    code, out, _ = run(capsys, f"predict m.rffboost {files} --out p.parquet")
+    assert (code, out) == (0, f"{N} rows: p.parquet\n")
+    np.testing.assert_array_equal(pq.read_table("p.parquet")["prediction"], expected)
+
+
+def test_labels_and_probabilities_of_a_classifier(folder, capsys):
+    model = RFFBoostClassifier(n_estimators=4, random_state=0, early_stopping=False).fit(FEATURES, TABLE["label"])
+    assert run(capsys, f"fit [01].parquet --target label --out m.rffboost {BRIEF}")[0] == 0
+    assert run(capsys, "predict m.rffboost [01].parquet --out p.csv")[0] == 0
+    assert pa.csv.read_csv("p.csv")["prediction"].to_pylist() == model.predict(FEATURES).tolist()
+    assert run(capsys, "predict m.rffboost [01].parquet --out p.parquet --method predict_proba")[0] == 0
+    found = pq.read_table("p.parquet")
+    assert found.column_names == ["probability_down", "probability_same", "probability_up"]
+    np.testing.assert_array_equal(np.column_stack(found.columns), model.predict_proba(FEATURES))
+
+
+def test_integers_need_a_task(folder, capsys):
+    for task, kind in (("regression", RFFBoostRegressor), ("classification", RFFBoostClassifier)):
+        line = f"fit rows.csv --target count --task {task} --out {task}.rffboost {BRIEF}"
+        assert run(capsys, line)[0] == 0
+        assert type(load_model(f"{task}.rffboost")) is kind
+
+
+def test_a_failure_midway_leaves_nothing_behind(folder, capsys):
+    line = f"fit 0.parquet --target price --out m.rffboost --param missing=error {BRIEF}"
+    assert run(capsys, line)[0] == 0
+    (folder / "p.csv").write_text("old")
+    for out in ("p.parquet", "p.csv"):
+        code, _, err = run(capsys, f"predict m.rffboost [01].parquet --out {out}")
+        assert code == 2
+        assert "'b'" in err
+    assert (folder / "p.csv").read_text() == "old"
+    assert not list(folder.glob("*.tmp"))
+    assert not (folder / "p.parquet").exists()
+
+
+FIT = "fit 0.parquet --out m.rffboost"
+MISTAKES = {
+    f"{FIT} --target z": ["target", "'z'", "price"],
+    f"{FIT} --target count": ["--task", "'count'", "classification"],
+    f"{FIT} --target price --task ranking": ["'ranking'", "regression"],
+    f"{FIT} --target price --param depth=3": ["'depth'"],
+    f"{FIT} --target price --param depth": ["--param", "'depth'"],
+    f"{FIT} --target price --param n_estimators=0": ["n_estimators", "0"],
+    f"{FIT} --target price --columns a,q": ["columns", "'q'"],
+    "fit 0.parquet rows.csv --target price --out m.rffboost": ["one kind", ".csv", ".parquet"],
+    "fit absent.parquet --target price --out m.rffboost": ["absent.parquet"],
+    "fit *.parquet --target price --out 0.parquet": ["--out", "0.parquet", "input"],
+    "predict old.rffboost 0.parquet --out p.txt": [".txt", ".parquet"],
+    "predict old.rffboost 0.parquet --out p.csv --method score": ["'score'", "predict"],
+    "predict absent.rffboost 0.parquet --out p.csv": ["absent.rffboost"],
+    "predict 0.parquet 1.parquet --out p.csv": ["0.parquet"],
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
+    RFFBoostRegressor(n_estimators=1, early_stopping=False).fit(X, X[:, 0]).save_model("old.rffboost")
+    before = sorted(folder.iterdir())
+    code, out, err = run(capsys, line)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("rffboost: error: ")
+    for word in MISTAKES[line]:
+        assert word in err
+    assert sorted(folder.iterdir()) == before
