@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from ..preprocessing.rows import gather_rows, row_bytes, take_rows
+from ..utils.param_validation import Integer, OneOf, is_auto, require
 from ..utils.typing import Array
 
 T = TypeVar("T")
@@ -84,7 +85,13 @@ class Source(ABC):
     ----------
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory. A source of no more rows gives the model of a fit in
-        memory. "auto" is as many rows as fit in a bound on bytes.
+        memory. "auto" is as many rows as have features of 256 MiB. These are the bytes of an array, and 8 for each
+        number of a table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `max_rows` is neither.
 
     Attributes
     ----------
@@ -95,6 +102,7 @@ class Source(ABC):
     n_rows: int | None = None
 
     def __init__(self, max_rows: int | str = "auto") -> None:
+        require(type(self).__name__, "max_rows", max_rows, Integer(1) | OneOf(("auto",)))
         self.max_rows = max_rows
 
     @abstractmethod
@@ -129,9 +137,7 @@ class Source(ABC):
 
     def row_limit(self) -> int:
         """The maximum number of rows that a fit keeps, a number also if `max_rows` is "auto"."""
-        if isinstance(self.max_rows, int):
-            return self.max_rows
-        return max(1, MAX_BYTES // self.row_bytes())
+        return max(1, MAX_BYTES // self.row_bytes()) if is_auto(self.max_rows) else int(self.max_rows)
 
     def row_bytes(self) -> int:
         """The bytes of the features of a row in a fit, by its first rows."""
