@@ -60,10 +60,7 @@ def of_no_rows(model: Any, method: str) -> Array:
 def at_baseline(model: Any) -> Any:
     """A copy of a fitted estimator that takes the scores of any rows for those of one row at the baseline."""
     probe = copy(model)
-    if hasattr(model, "estimators_"):
-        probe.estimators_ = [at_baseline(one) for one in model.estimators_]
-    else:
-        probe.raw_scores = lambda X, base_margin=None: model.ensemble_.baseline[None]
+    probe.raw_scores = lambda X, base_margin=None: model.ensemble_.baseline[None]
     return probe
 
 
