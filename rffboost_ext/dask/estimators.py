@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from sklearn.base import BaseEstimator, clone
@@ -17,6 +16,7 @@ from ..estimators.parameters import copy_with_own_parts
 from ..estimators.quantile import RFFBoostQuantileRegressor
 from ..estimators.ranker import RFFBoostRanker
 from ..estimators.regressor import RFFBoostRegressor
+from ..sources.prediction import score
 from .engine import current_client, models_on_workers
 from .prediction import predict_lazily
 from .rows import DaskRows
@@ -142,22 +142,24 @@ class DaskEstimator(BaseEstimator, Generic[E]):
     def _fit(
         self: D, X: Any, y: Any, sample_weight: Any, group: Any, eval_set: Any, eval_groups: Mapping[str, Any]
     ) -> D:
-        owner = type(self).__name__
-        client = current_client(owner, self.client)
-        rows = partial(DaskRows, client=client, max_rows=self.max_rows, owner=owner)
         sets = {
-            name: rows(X, y, weight[0] if weight else None, eval_groups.get(name))
-            for name, (X, y, *weight) in named_sets(owner, eval_set).items()
+            name: self._rows(X, y, weight[0] if weight else None, eval_groups.get(name), f": eval_set {name!r}")
+            for name, (X, y, *weight) in named_sets(type(self).__name__, eval_set).items()
         }
-        model = copy_with_own_parts(self._unfitted())
+        rows, model = self._rows(X, y, sample_weight, group), copy_with_own_parts(self._unfitted())
         try:
-            with models_on_workers(client):
-                model.fit(rows(X, y, sample_weight, group), eval_set=sets or None)
+            with models_on_workers(rows.client):
+                model.fit(rows, eval_set=sets or None)
         finally:
             # A fit that the user interrupts has the rounds that were done.
             if hasattr(model, "n_features_in_"):
                 self._fitted = model
         return self
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, group: Any, suffix: str = "") -> DaskRows:
+        owner = type(self).__name__
+        client = current_client(owner, self.client)
+        return DaskRows(X, y, sample_weight, group, client, self.max_rows, owner + suffix)
 
     def predict(self, X: Any) -> Any:
         """Predictions of the wrapped estimator, lazy for dask collections.
@@ -177,6 +179,24 @@ class DaskEstimator(BaseEstimator, Generic[E]):
             If X does not have the columns of the fit.
         """
         return predict_lazily(self.local(), "predict", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score of the wrapped estimator on all rows, as :func:`rffboost_ext.sources.score` computes it.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n, d) or dask DataFrame
+            Features.
+        y : dask Array, Series or DataFrame
+            Targets, in blocks of the same rows as X.
+        sample_weight : dask Array or Series of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        float
+        """
+        return score(self.local(), self._rows(X, y, sample_weight, None))
 
     def __getattr__(self, name: str) -> Any:
         if name.endswith("_") and not name.startswith("_") and "_fitted" in vars(self):
@@ -276,3 +296,23 @@ class DaskRFFBoostRanker(DaskEstimator[RFFBoostRanker], wrapped=RFFBoostRanker):
         """
         groups = arrays_of_sets(type(self).__name__, "eval_qid", eval_qid, eval_set, qid)
         return self._fit(X, y, sample_weight, qid, eval_set, groups)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, qid: Any = None) -> float:
+        """The mean NDCG of queries, of a sample of whole ones if there are more rows than ``max_rows``.
+
+        Parameters
+        ----------
+        X : dask Array of shape (n, d) or dask DataFrame
+            Features.
+        y : dask Array or Series of shape (n,)
+            Relevance, from 0 to 31.
+        sample_weight : dask Array or Series of shape (n,), optional
+            Weights, constant within a query.
+        qid : dask Array or Series of shape (n,), optional
+            The query of each row.
+
+        Returns
+        -------
+        float
+        """
+        return score(self.local(), self._rows(X, y, sample_weight, qid))

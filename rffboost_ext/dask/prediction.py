@@ -31,13 +31,13 @@ def predict_lazily(model: Any, method: str, X: Any) -> Any:
     if not isinstance(X, da.Array | dd.DataFrame):
         return getattr(model, method)(X)
     require_columns(model, X)
-    none, lazy = of_no_rows(model, method), dask.delayed(model)
+    one, lazy = getattr(at_baseline(model), method)(None), dask.delayed(model)
     if isinstance(X, dd.DataFrame):
-        meta = predict_partition(X._meta, model, method, none)
-        return X.map_partitions(predict_partition, lazy, method, none, meta=meta)
-    shape = {"drop_axis": 1} if none.ndim == 1 else {"chunks": (X.chunks[0], none.shape[1:])}
+        meta = predict_partition(X._meta, model, method, one)
+        return X.map_partitions(predict_partition, lazy, method, one, meta=meta)
+    shape = {"drop_axis": 1} if one.ndim == 1 else {"chunks": (X.chunks[0], one.shape[1:])}
     whole = X.rechunk({1: -1})
-    return whole.map_blocks(predict_block, model=lazy, method=method, none=none, meta=none, **shape)
+    return whole.map_blocks(predict_block, model=lazy, method=method, one=one, meta=one[:0], **shape)
 
 
 def require_columns(model: Any, X: Any) -> None:
@@ -51,12 +51,6 @@ def require_columns(model: Any, X: Any) -> None:
         raise ValueError(f"{type(model).__name__}: X must have the columns of the fit, {wanted}, got {found}")
 
 
-def of_no_rows(model: Any, method: str) -> Array:
-    """What a method of a fitted estimator returns for no rows, which its checks refuse."""
-    result: Array = getattr(at_baseline(model), method)(None)[:0]
-    return result
-
-
 def at_baseline(model: Any) -> Any:
     """A copy of a fitted estimator that takes the scores of any rows for those of one row at the baseline."""
     probe = copy(model)
@@ -64,15 +58,19 @@ def at_baseline(model: Any) -> Any:
     return probe
 
 
-def predict_block(X: Any, model: Any, method: str, none: Array) -> Array:
-    """What a method of a fitted estimator returns for the rows of a block, `none` where there are none."""
-    return getattr(model, method)(X) if len(X) else none
+def predict_block(X: Any, model: Any, method: str, one: Array) -> Array:
+    """What a method of a fitted estimator returns for the rows of a block, if it returns `one` for another row.
+
+    A block may have no rows, which the checks of the estimator refuse.
+    """
+    return getattr(model, method)(X) if len(X) else one[:0]
 
 
-def predict_partition(X: Any, model: Any, method: str, none: Array) -> Any:
+def predict_partition(X: Any, model: Any, method: str, one: Array) -> Any:
     """The same as a Series or DataFrame with the index of the partition."""
-    values = predict_block(X, model, method, none)
+    values = predict_block(X, model, method, one)
     if values.ndim == 1:
-        return pd.Series(values, index=X.index)
+        # The type of text depends on the settings of pandas.
+        return pd.Series(values, index=X.index, dtype=pd.Series(one).dtype)
     names = getattr(model, "quantiles", getattr(model, "classes_", range(values.shape[1])))
     return pd.DataFrame(values, index=X.index, columns=list(names))

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from ..data.columns import column_array
 from ..preprocessing.rows import row_bytes
@@ -69,40 +72,53 @@ class DaskRows(Source):
         super().__init__(max_rows)
         given = {"X": X, "y": y, "sample_weight": sample_weight, "group": group}
         self.client, self.owner = client, owner
-        self._blocks = aligned_blocks(owner, {name: one for name, one in given.items() if one is not None})
-        lengths = known_lengths(X) or self._compute([dask.delayed(len)(one) for one in self._blocks["y"]])
+        self._columns = aligned(owner, {name: one for name, one in given.items() if one is not None})
+        self._starts = [0] * len(block_keys(self._columns["y"]))
+        lengths = known_lengths(X) or self._compute(*self._tasks(part_length, False))
         *self._starts, self.n_rows = accumulate(lengths, initial=0)
 
     def parts(self) -> Sequence[Part]:
         return [BlockPart(partial(self._load, k)) for k in range(len(self._starts))]
 
     def reduce(self, read: Callable[[Part], T], merge: Callable[[T, T], T], features: bool = True) -> T:
-        shared = dask.delayed(read, pure=False)
-        results = [dask.delayed(read_block)(shared, self._batch(k, features)) for k in range(len(self._starts))]
-        while len(results) > 1:
-            spans = range(0, len(results), FAN_IN)
-            results = [dask.delayed(reduce)(merge, results[first : first + FAN_IN]) for first in spans]
-        merged: T = self._compute(results[0])
+        keys, tasks = self._tasks(read, features)
+        while len(keys) > 1:
+            spans = [keys[first : first + FAN_IN] for first in range(0, len(keys), FAN_IN)]
+            keys = [("merge-rows", *span[0][1:], len(spans)) for span in spans]
+            tasks |= {key: (reduce, merge, span) for key, span in zip(keys, spans, strict=True)}
+        merged: T = self._compute(keys, tasks)[0]
         return merged
 
     def row_bytes(self) -> int:
-        found: int = self._compute(dask.delayed(row_bytes)(self._blocks["X"][0]))
+        keys, tasks = self._tasks(part_row_bytes)
+        found: int = self._compute(keys[:1], tasks)[0]
         return found
 
     def _load(self, k: int, features: bool) -> Batch:
         """The rows of block k."""
-        batch: Batch = self._compute(self._batch(k, features))
+        keys, tasks = self._tasks(only_batch, features)
+        batch: Batch = self._compute(keys[k : k + 1], tasks)[0]
         return batch
 
-    def _batch(self, k: int, features: bool) -> Any:
-        """The delayed rows of block k."""
-        columns = {name: blocks[k] for name, blocks in self._blocks.items() if features or name != "X"}
-        return dask.delayed(batch_of)(self.owner, k, self._starts[k], **columns)
+    def _tasks(self, read: Callable[[Part], Any], features: bool = True) -> tuple[list[Any], dict[Any, Any]]:
+        """Tasks that call a function for each block, and their keys."""
+        shared = f"rows-{uuid4().hex}"
+        keys = [("read-rows", shared, k) for k in range(len(self._starts))]
+        used = {name: one for name, one in self._columns.items() if features or name != "X"}
+        blocks = zip(*map(block_keys, used.values()), strict=True)
+        return keys, {shared: read} | {
+            key: (read_block, shared, self.owner, k, self._starts[k], [*used], [*block])
+            for k, (key, block) in enumerate(zip(keys, blocks, strict=True))
+        }
 
-    def _compute(self, value: Any) -> Any:
-        """The result of a delayed value."""
+    def _compute(self, keys: list[Any], tasks: dict[Any, Any]) -> list[Any]:
+        """The results of some of the tasks."""
+        name = f"rows-{uuid4().hex}"
+        columns = list(self._columns.values())
+        graph = HighLevelGraph.from_collections(name, tasks | {name: keys}, dependencies=columns)
         try:
-            return dask.compute(value, scheduler=self.client)[0]
+            results: list[Any] = dask.compute(Delayed(name, graph), scheduler=self.client)[0]
+            return results
         except CancelledError as error:
             raise RuntimeError(
                 f"{self.owner}: blocks of X or y are lost, as they were cancelled or on a worker that is gone: "
@@ -127,28 +143,44 @@ class BlockPart:
         yield self.load(features)
 
 
-def read_block(read: Callable[[Part], T], batch: Batch) -> T:
-    """What `read` returns for a block."""
+def read_block(
+    read: Callable[[Part], T], owner: str, k: int, start: int, names: list[str], blocks: list[Any]
+) -> T:
+    """What `read` returns for block k, whose rows are numbered from `start`; a ValueError if lengths differ."""
+    given: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
+    n_rows = len(given["y"])
+    for name, values in given.items():
+        if values is not None and len(values) != n_rows:
+            raise ValueError(
+                f"{owner}: blocks of {name} must have as many rows as those of y, got {len(values)} and {n_rows} "
+                f"in block {k}"
+            )
+    weight, group = (
+        None if given[name] is None else column_array(given[name]) for name in ("sample_weight", "group")
+    )
+    row = np.arange(start, start + n_rows, dtype=np.uint64)
+    batch = Batch(given["X"], row, target_array(given["y"]), weight, group)
     return read(BlockPart(lambda features: batch))
 
 
-def batch_of(
-    owner: str, k: int, start: int, y: Any, X: Any = None, sample_weight: Any = None, group: Any = None
-) -> Batch:
-    """The rows of block k, numbered from `start`; a ValueError if their numbers differ."""
-    for name, values in {"X": X, "sample_weight": sample_weight, "group": group}.items():
-        if values is not None and len(values) != len(y):
-            raise ValueError(
-                f"{owner}: blocks of {name} must have as many rows as those of y, got {len(values)} and {len(y)} "
-                f"in block {k}"
-            )
-    weight, group = (None if values is None else column_array(values) for values in (sample_weight, group))
-    return Batch(X, np.arange(start, start + len(y), dtype=np.uint64), target_array(y), weight, group)
+def part_length(part: Part) -> int:
+    """The number of rows of a part."""
+    return sum(map(len, part.batches(False)))
 
 
-def aligned_blocks(owner: str, given: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The delayed blocks of collections by name, each of all columns of some rows, cut as X is."""
-    blocks: dict[str, list[Any]] = {}
+def part_row_bytes(part: Part) -> int:
+    """The bytes of a row of a block."""
+    return row_bytes(only_batch(part).X)
+
+
+def only_batch(part: Part) -> Batch:
+    """The rows of a block."""
+    return next(iter(part.batches()))
+
+
+def aligned(owner: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The collections by name in blocks of all columns and of the same rows, as X is cut."""
+    found: dict[str, Any] = {}
     for name, one in given.items():
         if not isinstance(one, da.Array | dd.DataFrame | dd.Series):
             kind = f"{type(one).__module__}.{type(one).__name__}"
@@ -158,17 +190,23 @@ def aligned_blocks(owner: str, given: Mapping[str, Any]) -> dict[str, list[Any]]
             raise ValueError(f"{owner}: {name} must have as many rows as X, {sum(wanted)}, got {sum(lengths)}")
         if isinstance(one, da.Array):
             rows = {0: wanted} if lengths and wanted else {}
-            one = one.rechunk(rows | dict.fromkeys(range(1, one.ndim), -1))
-            # Tasks that collections share keep their names, and run once for a block.
-            blocks[name] = one.to_delayed(optimize_graph=False).ravel().tolist()
+            found[name] = one.rechunk(rows | dict.fromkeys(range(1, one.ndim), -1))
         else:
-            blocks[name] = one.to_delayed()
-        if len(blocks[name]) != len(blocks["X"]):
+            # A table reads the columns that it uses; further optimisation would join partitions.
+            found[name] = one.simplify()
+        n_blocks, n_wanted = (len(block_keys(found[key])) for key in (name, "X"))
+        if n_blocks != n_wanted:
             raise ValueError(
-                f"{owner}: {name} must have as many blocks as X, {len(blocks['X'])}, got {len(blocks[name])}: "
-                f"repartition a table, or call compute_chunk_sizes() of an array"
+                f"{owner}: {name} must have as many blocks as X, {n_wanted}, got {n_blocks}: repartition a table, "
+                f"or call compute_chunk_sizes() of an array"
             )
-    return blocks
+    return found
+
+
+def block_keys(collection: Any) -> list[Any]:
+    """The keys of the blocks of a collection of one block of columns."""
+    keys = collection.__dask_keys__()
+    return [row[0] for row in keys] if collection.ndim == 2 and isinstance(collection, da.Array) else list(keys)
 
 
 def known_lengths(collection: Any) -> tuple[int, ...]:

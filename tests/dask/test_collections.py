@@ -74,7 +74,7 @@ def unknown(values):
 @pytest.mark.parametrize("cut", [blocks, unknown])
 @pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
 def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut):
-    local.fit(X, y, **given)
+    score = local.fit(X, y, **given).score(X, y, **given)
     model = clone(model).fit(cut(X), cut(y), **{name: cut(values) for name, values in given.items()})
     assert (type(model.local()), model.n_rows_seen_) == (type(local), N)
     for method in filter(lambda name: hasattr(model, name), METHODS):
@@ -83,6 +83,8 @@ def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut):
         assert (lazy.ndim, lazy.shape[1:], lazy.dtype) == (here.ndim, here.shape[1:], here.dtype)
         np.testing.assert_array_equal(lazy.compute(), here)
         np.testing.assert_array_equal(here, getattr(local, method)(X))
+    given = {name: cut(values) for name, values in given.items()}
+    assert model.score(cut(X), cut(y), **given) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known categories", "unknown categories"])
@@ -105,6 +107,20 @@ def test_tables_give_the_model_of_a_fit_in_memory(model, local, y, given, known)
         np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(TABLE))
     if method == "decision_function":
         assert model.predict_proba(table).columns.tolist() == local.classes_.tolist()
+
+
+def test_files_give_the_model_of_a_fit_in_memory(tmp_path):
+    # dask joins files of which few columns are read.
+    table = TABLE.assign(label=LABEL, weight=WEIGHT)
+    for k in range(3):
+        table[200 * k : 200 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
+    lazy = dd.read_parquet(tmp_path)
+    columns = list(TABLE)
+    local = RFFBoostClassifier(**FAST).fit(table[columns], table["label"], table["weight"])
+    model = DaskRFFBoostClassifier(**FAST).fit(lazy[columns], lazy["label"], lazy["weight"])
+    predicted = lazy.assign(predicted=model.predict(lazy[columns]))
+    predicted.to_parquet(tmp_path / "predicted")
+    assert pd.read_parquet(tmp_path / "predicted")["predicted"].tolist() == local.predict(TABLE).tolist()
 
 
 def test_weights_groups_and_evaluation_sets_are_those_of_a_fit_in_memory():
