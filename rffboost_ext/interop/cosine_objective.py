@@ -25,7 +25,7 @@ from ..utils.typing import Array
 from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
 from .models import NO_MODEL, fitted
-from .objectives import matrix_host, read_rows, read_targets, require_whole_groups
+from .objectives import checked_loss, matrix_host, read_rows, read_targets, require_whole_groups
 from .score_conversion import (
     as_columns,
     n_classes_of_scores,
@@ -164,7 +164,11 @@ class CosineObjective:
             cosines = training.raw
         else:
             training = self._trainings.of_evaluation_matrix(matrix)
-            cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
+            evaluated = self._cosine_sum(matrix)
+            if not evaluated.n_terms:
+                loss = training.fitter.parts.loss
+                checked_loss(loss, matrix, read_rows(matrix, loss), training.total(host, 0.0 * host))
+            cosines = evaluated.update(training.terms, training.lengths)
         loss, raw = training.fitter.parts.loss, training.total(host, cosines)
         value = score_of_rows(MeanLoss(loss), read_rows(matrix, loss), raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction

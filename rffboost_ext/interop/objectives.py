@@ -141,6 +141,14 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
         )
 
 
+def checked_loss(loss: Loss, matrix: Any, rows: Observations, raw: Array) -> Loss:
+    """The loss prepared for the rows of a matrix, or a ValueError if it refuses or says nothing of them."""
+    require_whole_groups(loss, rows.y, matrix)
+    prepared = prepare_for_scores(loss, rows, raw)
+    require_informative(LOSSES.name_of(loss), MeanLoss(prepared), rows, raw.mean(axis=0))
+    return prepared
+
+
 @dataclass(eq=False)
 class MatrixObjective:
     """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``, and its metric.
@@ -171,9 +179,7 @@ class MatrixObjective:
         data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
         known, prepared = self._known.get(matrix, (None, loss))
         if known is None or not all(map(np.array_equal, known, data)):
-            require_whole_groups(self.loss, rows.y, matrix)
-            prepared = prepare_for_scores(loss, rows, raw)
-            require_informative(LOSSES.name_of(self.loss), MeanLoss(prepared), rows, raw.mean(axis=0))
+            prepared = checked_loss(loss, matrix, rows, raw)
             self._known[matrix] = data, prepared
         return prepared, rows
 
@@ -191,7 +197,9 @@ class MatrixObjective:
     def metric(self, scores: Array, matrix: Any) -> tuple[Any, ...]:
         """Name and mean loss; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
-        loss, rows = self._prepare(self.loss_ or self.loss, raw, matrix)
+        # Without an objective the loss is prepared for the first matrix: the numbers of all can be compared.
+        first = next((prepared for _, prepared in self._known.values()), self.loss)
+        loss, rows = self._prepare(self.loss_ or first, raw, matrix)
         value = score_of_rows(MeanLoss(loss), rows, raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
@@ -253,7 +261,8 @@ def metric(loss: str | Loss) -> Callable[[Array, Any], tuple[Any, ...]]:
     """The weighted mean of a loss as ``custom_metric`` of ``xgboost.train``, or ``feval`` of ``lightgbm.train``.
 
     A loss that depends on statistics of the training targets is measured by the method ``metric`` of its
-    :func:`objective`, which knows them.
+    :func:`objective`, which knows them. This function uses the statistics of the first matrix that it is called
+    with, as long as this matrix exists, for all matrices.
 
     Parameters
     ----------

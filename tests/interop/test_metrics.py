@@ -44,13 +44,24 @@ def test_evaluation_sets_of_which_a_loss_says_nothing_are_refused(host, loss):
     matrix, held = host.matrix(X), host.matrix(X)
     for one, target in ((matrix, y), (held, silent)):
         host.ours.attach(one, y=target)
-    objective = host.ours.objective(loss)
-    with pytest.raises(ValueError, match=words):
-        host.train(matrix, objective, 2, objective.metric, [held])
+    for objective in (host.ours.objective(loss), host.ours.CosineObjective(loss)):
+        with pytest.raises(ValueError, match=words):
+            host.train(matrix, objective, 2, objective.metric, [held])
     # A function of the user's may know more.
     own = {"eval_metric": lambda y, p: 0.0 if host.name == "xgboost" else ("own", 0.0, False)}
     in_model, in_fit = (own, {}) if host.name == "xgboost" else ({}, own)
     host.estimator(loss, **in_model).fit(X, y, **host.watch(X, silent), **in_fit)
+
+
+@hosts
+def test_a_metric_alone_measures_all_matrices_alike(host):
+    y = RNG.standard_normal(400)
+    first, other = host.matrix(X, y), host.matrix(X, 5.0 * y)
+    metric, scores = host.ours.metric("huber"), np.zeros(400)
+    loss = LOSSES.create("huber").prepared(y[:, None], np.ones(400))
+    for matrix, target in ((first, y), (other, 5.0 * y)):
+        expected = loss.value(target[:, None], scores[:, None]).mean()
+        assert metric(scores, matrix)[1] == pytest.approx(expected, rel=1e-5)
 
 
 LINKED = {"probit": (Probit(), BINARY), "halved": (Halved(), CLASSES)}
