@@ -76,7 +76,7 @@ def table_of_systems(summary: Summary, is_time: bool, groups: Mapping[str, Seque
         compared = [f"{ratios[name]:.2f}"] if is_time else [f"{ranks[name]:.2f}", "", ""]
         if not is_time and name != first:
             compared[1:] = [
-                f"{gap['difference']:+.3g} ± {gap['error']:.2g}",
+                f"{gap['difference']:+.3g}" + plus_minus(gap["error"]),
                 f"{gap['better']:.0f} of {gap['count']:.0f}",
             ]
         lines.append(
@@ -99,7 +99,12 @@ def cell(mean: float, error: float) -> str:
     """A mean and its standard error, if it has one."""
     if pd.isna(mean):
         return NONE
-    return number(mean) + (f" ± {error:.2g}" if error > 0.0 else "")
+    return number(mean) + plus_minus(error)
+
+
+def plus_minus(error: float) -> str:
+    """A standard error, if there is one: not of a single data set or split."""
+    return f" ± {error:.2g}" if error > 0.0 else ""
 
 
 def number(value: float) -> str:

@@ -63,6 +63,9 @@ def test_the_report_shows_accuracies_ranks_and_times(records):
     ]
     assert ["one", "60.00 ± 7.1", "60.00", "90.00"] in rows
     assert ["gbrff1", "0.375", "1.00"] in rows
+    alone = comparison_report([one for one in records if one.dataset == "one"], Protocol(rounds=10, splits=2))
+    assert "nan" not in alone
+    assert "| +30 |" in " ".join(alone.split())
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
