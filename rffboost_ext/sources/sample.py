@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 from ..preprocessing.column_summary import ColumnSummary
 from ..preprocessing.targets import first_labels
@@ -41,7 +42,10 @@ class Classes:
         """The classes of some rows."""
         order = np.argsort(batch.row)[::-1]
         assert batch.y is not None
-        labels = first_labels(batch.y)[order].tolist()
+        given = first_labels(batch.y)[order]
+        if given.dtype.kind == "f":
+            check_classification_targets(given)
+        labels = given.tolist()
         place = dict(zip(labels, order.tolist(), strict=True))
         return cls(Counter(labels), {one: (int(batch.row[i]), batch.y[i : i + 1]) for one, i in place.items()})
 
@@ -238,7 +242,7 @@ def draw(
         raise ValueError(f"the source must have rows of positive weight, got {seen.n_rows} rows and none")
     if weigh is None or seen.n_rows <= limit:
         return first.sample(seen)
-    mass = weigh(seen.sketch.without_features().sample()[0], seen.classes)
+    mass = weigh(seen.sketch.targets(MAX_TARGETS), seen.classes)
     n_rows, second = seen.n_rows, Pass(limit, seed + 1, mass, **given)
     # The sample of the first pass need not stay in memory.
     del seen

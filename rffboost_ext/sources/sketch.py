@@ -102,9 +102,10 @@ class Sketch:
             [batch for _, batch in self.pieces], [np.flatnonzero(key <= bound) for key, _ in self.pieces]
         )
 
-    def without_features(self) -> Sketch:
-        """The same sketch of the other columns."""
-        return replace(self, pieces=tuple((key, replace(batch, X=None)) for key, batch in self.pieces))
+    def targets(self, limit: int) -> Batch:
+        """The sample of at most `limit` rows, without features."""
+        pieces = tuple((key, replace(batch, X=None)) for key, batch in self.pieces)
+        return Sketch(min(limit, self.limit), pieces=pieces).sample()[0]
 
     def sample(self) -> tuple[Batch, float]:
         """The rows in the order of their numbers, and the least key of the others.

@@ -208,6 +208,14 @@ def test_rows_that_cannot_be_fitted_are_named(source, text):
         RFFBoostRegressor(**FEW).fit(source)
 
 
+@pytest.mark.parametrize(
+    ("y", "text"), [(np.zeros(N), "one class"), (MEAN, "continuous"), ([None] * N, "missing")]
+)
+def test_labels_that_cannot_be_fitted_are_named(y, text):
+    with pytest.raises(ValueError, match=text):
+        RFFBoostClassifier(**FEW).fit(CutRows(X, np.array(y), max_rows=1000))
+
+
 @pytest.mark.parametrize("stream", [iter([(X, MEAN)]), (pair for pair in [(X, MEAN)]), [(X, MEAN)]])
 def test_stream_that_can_be_read_once_is_refused_with_advice(stream):
     with pytest.raises(TypeError, match=r"function must be .*sources\.batches"):

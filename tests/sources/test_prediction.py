@@ -33,7 +33,7 @@ MODELS = [
     (RFFBoostClassifier(**FEW), LABEL),
     (LinearRegression(), Y),
     (LogisticRegression(), LABEL),
-    (RFFBoostQuantileRegressor(estimator=RFFBoostRegressor(**FEW)), Y),
+    (RFFBoostQuantileRegressor(**FEW), Y),
     (RFFBoostSurvival(**FEW), np.exp(Y)),
 ]
 
