@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from benchmarks import accuracy, defaults, distributions, ranking, sizes, tree_learners, unbalanced
+from benchmarks import accuracy, defaults, distributions, ranking, refresh, sizes, tree_learners, unbalanced
 from benchmarks.command import data_folder
 from benchmarks.systems import lightgbm, xgboost
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
@@ -42,6 +42,11 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(unbalanced, "ROWS", 200)
     monkeypatch.setattr(unbalanced, "TEST_ROWS", 300)
     monkeypatch.setitem(unbalanced.MODELS, "XGBoost", lambda: XGBClassifier(n_estimators=3, n_jobs=1))
+
+
+def short_stream(monkeypatch):
+    monkeypatch.setattr(refresh, "OLD_ROWS", 200)
+    monkeypatch.setattr(refresh, "LIGHTGBM_ROUNDS", 3)
 
 
 def few_trees(monkeypatch):
@@ -104,6 +109,12 @@ PLANS = {
     ),
     "ranking": (ranking.BENCHMARK.main, ["--systems", "ours", "xgboost"], 4, few_queries),
     "unbalanced": (unbalanced.BENCHMARK.main, ["--systems", "none, XGBoost", "weights, XGBoost"], 4, few_rows),
+    "refresh": (
+        refresh.BENCHMARK.main,
+        ["--datasets", "values, 200 rows", "--systems", "refresh", "LightGBM, refit"],
+        4,
+        short_stream,
+    ),
     "sizes": (sizes.BENCHMARK.main, ["--datasets", "wine", "--systems", "XGBoost", "LightGBM"], 4, few_trees),
 }
 
