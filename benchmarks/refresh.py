@@ -83,6 +83,7 @@ def joint(stream: Stream, X: Array, y: Array) -> Any:
 Update = Callable[[Stream, Array, Array], Any]
 SYSTEMS: dict[str, Update] = {
     "refresh": lambda stream, X, y: copy(old_models(stream)[0]).refresh(X, y),
+    "refresh, prior_weight=0": lambda stream, X, y: copy(old_models(stream)[0]).refresh(X, y, prior_weight=0.0),
     "no update": lambda stream, X, y: old_models(stream)[0],
     "init_model": lambda stream, X, y: RFFBoostRegressor(random_state=0).fit(
         X, y, init_model=old_models(stream)[0]

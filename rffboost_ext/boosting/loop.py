@@ -216,6 +216,8 @@ class RoundFitter:
     seed: int | Sequence[int] | None
     replay: Sequence[Term] = ()
     """Terms of the rounds of another fit, which are fitted again."""
+    prior_weight: float = 0.0
+    """Weight of their old values, in rows."""
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
@@ -230,7 +232,8 @@ class RoundFitter:
         if self.replay:
             earlier, feature_map = unmapped(self.replay[index])
             design = design.through(feature_map)
-        round = Round(design, loss, y, raw, *derivatives, weight, index, rng, shrinkage, offset=offset)
+        state = y, raw, *derivatives, weight, index, rng, shrinkage
+        round = Round(design, loss, *state, offset=offset, prior_weight=self.prior_weight)
         fitted, output = fit_term(self.parts.learner, round, earlier)
         keep, length = take_step(step, round, output)
         return RoundUpdate(round, design.restore(fitted), output, keep, length)

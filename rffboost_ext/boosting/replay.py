@@ -31,12 +31,15 @@ class Replay:
         The new rows.
     init : Ensemble, optional
         The first rounds of all models, which stay as they are.
+    prior_weight : float
+        Weight of the old values, in rows.
     """
 
     trainers: Sequence[Trainer]
     models: Sequence[Sequence[Ensemble]]
     rows: Dataset
     init: Ensemble | None = None
+    prior_weight: float = 0.0
 
     def result(self, weight: Array | None, fraction: float, seed: int) -> Result:
         """The models fitted again, and their new weights.
@@ -74,7 +77,11 @@ class Replay:
     def _replayed(self, member: int, fold: int, rows: Dataset) -> Ensemble:
         """A model of a member on some rows."""
         models = self.models[member]
-        return self.trainers[member].independent(fold).replay(rows, models[fold % len(models)], self.init)
+        return (
+            self.trainers[member]
+            .independent(fold)
+            .replay(rows, models[fold % len(models)], self.init, self.prior_weight)
+        )
 
     def _of_all_rows(self, member: int) -> list[Ensemble]:
         """The models of a member on all rows."""

@@ -163,10 +163,11 @@ class Trainer:
         init_raw: Array | None = None,
         validation: Dataset | None = None,
         replay: Ensemble | None = None,
+        prior_weight: float = 0.0,
     ) -> Ensemble:
         """Boost until `n_estimators` rounds are done, those of `init` included; callbacks see `validation`.
 
-        With `replay` its terms are fitted again.
+        With `replay` its terms are fitted again; their old values have the weight of some rows.
         """
         feature_map = self._scaled(data)
         pool_size = self.member.pool_size
@@ -188,7 +189,7 @@ class Trainer:
             chances = data.sampling_probabilities(self.loss, state.ensemble.baseline, pool_size)
         try:
             while not state.finished:
-                self._advance(state, data, chances, feature_map, n_estimators, replay)
+                self._advance(state, data, chances, feature_map, n_estimators, replay, prior_weight)
                 self.recorder.record(state)
         except Interrupted:
             raise
@@ -196,10 +197,12 @@ class Trainer:
             raise Interrupted(state.ensemble) from error
         return state.ensemble
 
-    def replay(self, data: Dataset, model: Ensemble, init: Ensemble | None = None) -> Ensemble:
+    def replay(
+        self, data: Dataset, model: Ensemble, init: Ensemble | None = None, prior_weight: float = 0.0
+    ) -> Ensemble:
         """The terms of a model fitted again to all rows, without pools, after the rounds of `init`."""
         whole = replace(self, member=replace(self.member, pool_size=None))
-        return whole.fit(data, len(model), init=init, replay=model)
+        return whole.fit(data, len(model), init=init, replay=model, prior_weight=prior_weight)
 
     def outcome(self, train: Callable[[], Result]) -> Result:
         """What `train` returns, with its evaluations; after an interrupt the models that are done.
@@ -274,6 +277,7 @@ class Trainer:
         feature_map: FeatureMap,
         n_estimators: int,
         replay: Ensemble | None,
+        prior_weight: float,
     ) -> None:
         """Train on one sample up to the next record; caches of learners end with the sample."""
         done, target, every = len(state.ensemble), n_estimators, self.recorder.every
@@ -289,7 +293,7 @@ class Trainer:
         design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
         terms = () if replay is None else replay.terms
         parts = Parts(self.loss, self.member.learner, self.member.step)
-        fitter = RoundFitter(design, data.observations, parts, self.seed, terms)
+        fitter = RoundFitter(design, data.observations, parts, self.seed, terms, prior_weight)
         state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), callbacks)
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.

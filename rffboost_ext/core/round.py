@@ -46,6 +46,8 @@ class Round:
         Sample weights for calls of the loss: those of all rows, whatever a learner samples.
     offset : ndarray of shape (n, C), optional
         What is added to the scores before the loss gets them; None without an offset.
+    prior_weight : float
+        Weight of the old values of a term that is fitted again, in rows.
     """
 
     design: Any
@@ -60,6 +62,7 @@ class Round:
     shrinkage: float = 1.0
     loss_weight: Array = None  # type: ignore[assignment]
     offset: Array | None = None
+    prior_weight: float = 0.0
 
     def __post_init__(self) -> None:
         if self.loss_weight is None:
@@ -90,6 +93,13 @@ class Round:
     def total_weight(self) -> float:
         """The sum of the sample weights."""
         return float(self.weight.sum())
+
+    @cached_property
+    def prior(self) -> Array:
+        """Weight of the old values of a term that is fitted again, (C,), in units of weighted hessians."""
+        if not self.prior_weight:
+            return np.zeros(self.raw.shape[1])
+        return np.asarray(self.prior_weight * np.average(self.hessian, axis=0, weights=self.weight))
 
     def mean(self, values: Array) -> Any:
         """The weighted mean over rows, the last axis of `values`."""
@@ -154,6 +164,9 @@ class Learner(Spec, ABC):
         again, of cosines the frequencies stay and the amplitudes are fitted again. The features of the round,
         ``round.design.X``, are standardised as in the fit of `term`. Estimators replay the rounds of a model by
         this method: in their method ``refresh``, and after early stopping.
+
+        With ``round.prior_weight`` the old values have the weight ``round.prior``: a value v minimises the loss
+        plus ``prior / 2 * (v - old) ** 2``.
 
         Law: the rounds of a fit that are replayed on the rows of the fit lower the loss as before.
         """

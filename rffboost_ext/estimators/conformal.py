@@ -173,7 +173,13 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     @atomic_fit
     def refresh(
-        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, base_margin: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        **refresh_params: Any,
     ) -> ConformalRegressor:
         """Refresh the regressor on a part of other rows, and fit the margin to the rest of them.
 
@@ -181,6 +187,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         ----------
         X, y, sample_weight, groups, base_margin
             Rows as in :meth:`fit`.
+        **refresh_params
+            Arguments of the regressor's ``refresh``, such as ``prior_weight``.
 
         Returns
         -------
@@ -195,7 +203,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         regressor, random = copy(self.estimator_), check_random_state(self.random_state)
         require_regressor(type(self).__name__, regressor, "refresh")
         given = sample_of(self, X, y, sample_weight, groups, base_margin)
-        return self._train_and_calibrate(regressor.refresh, random, given, base_margin, {})
+        return self._train_and_calibrate(regressor.refresh, random, given, base_margin, refresh_params)
 
     def _train_and_calibrate(
         self, train: Any, random: Any, given: Sample, base_margin: Any, fit_params: dict[str, Any]

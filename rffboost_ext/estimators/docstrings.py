@@ -188,6 +188,10 @@ The model changes in place, as with ``fit``; a refresh that fails or is interrup
 
 Pass all rows that the model should describe: new ones alone, or old and new ones, with larger weights for the new.
 The weights of a stack are chosen on held-out rows, which all models are fitted to in the end.""",
+    "prior_weight": """prior_weight : float, default=5.0
+    How much of the old values stays: the old value of a leaf, and the old amplitudes of a frequency, count for so
+    many rows of average curvature beside the given ones. With 0 the values depend on the given rows alone. The
+    cosines of "rff_1" and "rff_k" have no old values, since a step sets their length.""",
     "raises_refresh": """Raises
 ------
 ValueError, TypeError

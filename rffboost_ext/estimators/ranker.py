@@ -25,6 +25,7 @@ from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 from .given_rows import drawn, drawn_sets
+from .refresh import PRIOR_WEIGHT
 
 
 class RFFBoostRanker(BaseRFFBoost):
@@ -106,7 +107,13 @@ class RFFBoostRanker(BaseRFFBoost):
 
     @document_fit
     def refresh(
-        self, X: Any, y: Any = None, sample_weight: Any = None, qid: Any = None, base_margin: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        qid: Any = None,
+        base_margin: Any = None,
+        prior_weight: float = PRIOR_WEIGHT,
     ) -> RFFBoostRanker:
         """Fit the values of the model again to the rows of other queries, and keep its structure.
 
@@ -116,6 +123,7 @@ class RFFBoostRanker(BaseRFFBoost):
         ----------
         X, y, sample_weight, qid, base_margin
             Rows as in :meth:`fit`.
+        {prior_weight}
 
         Returns
         -------
@@ -124,7 +132,7 @@ class RFFBoostRanker(BaseRFFBoost):
         {raises_refresh}
         """
         given = self._sample_of_queries(X, y, sample_weight, qid, base_margin)
-        return super().refresh(replace(given, groups=None), None, None, None, base_margin)
+        return super().refresh(replace(given, groups=None), None, None, None, base_margin, prior_weight)
 
     def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> Sample:
         """The rows of a fit, whose target has the relevance and the code of the query, (n, 2)."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
@@ -19,9 +20,11 @@ from ..data.dataset import Dataset, merge_duplicates, warn_if_light
 from ..preprocessing.row_arguments import encode_base_margin, require_base_margin
 from ..sources.sample import Sample
 from ..terms import FeatureMap
-from ..terms.ensemble import unweighted
+from ..terms.ensemble import Ensemble, unweighted
 from ..utils.parallel import use_threads
+from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
+from ..utils.typing import Array
 from .docstrings import document_fit
 from .given_rows import sample_of
 from .init_model import require_same_outputs
@@ -29,6 +32,8 @@ from .planning import compose, has_splitter, policy_of
 
 # Share of the rows that are held out for the weights of a stack where a splitter has chosen those of the fit.
 HELD_OUT = 0.1
+# Rows that an old value counts for: on generated streams more rows are worse where much has changed.
+PRIOR_WEIGHT = 5.0
 
 
 E = TypeVar("E", bound="RefreshMixin")
@@ -40,7 +45,13 @@ class RefreshMixin:
     @atomic_fit
     @document_fit
     def refresh(
-        self: E, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, base_margin: Any = None
+        self: E,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        prior_weight: float = PRIOR_WEIGHT,
     ) -> E:
         """Fit the values of the model again to other rows, and keep its structure.
 
@@ -53,6 +64,7 @@ class RefreshMixin:
         {sample_weight}
         {groups}
         {base_margin}
+        {prior_weight}
 
         Returns
         -------
@@ -63,10 +75,12 @@ class RefreshMixin:
         check_is_fitted(self)
         parts = compose(self)
         require_refreshable(self, parts, getattr(self, "learners_", [parts.learner]))
-        return refreshed(self, parts, sample_of(self, X, y, sample_weight, groups, base_margin), base_margin)
+        require(type(self).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
+        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        return refreshed(self, parts, given, base_margin, prior_weight)
 
 
-def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any) -> Any:
+def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any, prior_weight: float) -> Any:
     """The model itself, with the rounds of its fit fitted again.
 
     Raises
@@ -90,19 +104,23 @@ def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any) -> Any:
     learners = getattr(model, "learners_", [parts.learner])
     if not rows.is_coupled and len(rows) <= policy_of(learners[0]).max_merged_rows(learners[0]):
         rows = merge_duplicates(rows)
-    model._store(replayed(model, parts, learners, rows), model.learning_rate_)
+    model._store(replayed(model, parts, learners, rows, prior_weight), model.learning_rate_)
     model._keep_rows(parts.loss, rows, model._start.seed)
     model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
     model._after_training(rows, targets)
     return model
 
 
-def replayed(model: Any, parts: Parts, learners: Sequence[Learner], rows: Dataset) -> Result:
+def replayed(model: Any, parts: Parts, learners: Sequence[Learner], rows: Dataset, prior_weight: float) -> Result:
     """The rounds of a fitted model on other rows."""
     start, ensemble = model._start, model.ensemble_
     init = ensemble.truncated(start.n_kept) if start.n_kept else None
+    weight = getattr(model, "learner_weights_", None)
     structures = iter(unweighted(ensemble, [size for row in model._n_rounds for size in row]))
-    models = [[next(structures) for _ in row] for row in model._n_rounds]
+    models = [
+        [unscaled(next(structures), np.ones(()) if weight is None else weight[k] / len(row)) for _ in row]
+        for k, row in enumerate(model._n_rounds)
+    ]
     with use_threads(model.n_jobs) as n_jobs:
         # Terms know how their features are scaled.
         feature_map = FeatureMap(model.encoder_.expansion)
@@ -113,9 +131,18 @@ def replayed(model: Any, parts: Parts, learners: Sequence[Learner], rows: Datase
         ]
         fraction = HELD_OUT if has_splitter(model) else model.validation_fraction
         split_seed, _ = model._seeds()
-        return Replay(trainers, models, rows, init).result(
-            getattr(model, "learner_weights_", None), fraction, split_seed
-        )
+        return Replay(trainers, models, rows, init, prior_weight).result(weight, fraction, split_seed)
+
+
+def unscaled(model: Ensemble, share: Array) -> Ensemble:
+    """The terms before a weighted sum has scaled the scores by shares (C,); a single share has scaled lengths.
+
+    A score of share 0 has lost its values.
+    """
+    if share.ndim == 0 or (share == 1.0).all():
+        return model
+    factor = np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
+    return replace(model, terms=tuple(term.scaled(factor) for term in model.terms))  # type: ignore[arg-type]
 
 
 def member_of(model: Any, parts: Parts, learner: Learner) -> Member:

@@ -59,7 +59,7 @@ def same_structure(one: Any, other: Any) -> bool:
 def test_the_rows_of_the_fit_give_the_model_of_the_fit(loss, learner):
     rows, y = make_data(loss)
     model = make_estimator(loss, learner, precision="float64").fit(rows, y)
-    again = copy(model).refresh(rows, y)
+    again = copy(model).refresh(rows, y, prior_weight=0.0)
     # Kernel machines choose their penalty again.
     atol = 0.3 if learner.name == "rff_ridge" else max(learner.drift, 1e-6)
     before, after = (one.raw_scores(rows) for one in (model, again))
@@ -72,12 +72,35 @@ def test_the_rows_of_the_fit_give_its_stack(params):
     model = RFFBoostRegressor(random_state=0, n_estimators=60, precision="float64", **params).fit(
         ROWS, target(ROWS)
     )
-    again = copy(model).refresh(ROWS, target(ROWS))
+    again = copy(model).refresh(ROWS, target(ROWS), prior_weight=0.0)
     assert [repr(one) for one in again.learners_] == [repr(one) for one in model.learners_]
     np.testing.assert_allclose(again.learner_weights_, model.learner_weights_, atol=0.15)
     atol = 0.1 if "quality" in params else 1e-3
     np.testing.assert_allclose(again.predict(NEW), model.predict(NEW), rtol=0.0, atol=atol)
     assert not hasattr(again, "best_score_")
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize(
+    "learner", [case for case in LEARNER_CASES if case.name[:5] not in ("rff_1", "rff_k")], ids=str
+)
+def test_old_values_stay_with_a_large_weight(learner, outputs):
+    def targets(rows):
+        signals = target(rows), rows[:, 3]
+        return np.column_stack(signals)[:, :outputs]
+
+    model = RFFBoostRegressor(
+        learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
+    ).fit(ROWS, targets(ROWS))
+    scores = []
+    for weight in (0.0, 30.0, 1e9):
+        new = copy(model).refresh(NEW, -targets(NEW), prior_weight=weight)
+        scores.append(new.score(ROWS, -targets(ROWS)))
+    assert scores[0] > scores[1] > scores[2]
+    shift = new.ensemble_.baseline - model.ensemble_.baseline
+    # Lines in leaves end at the range of the new rows.
+    atol = 1.0 if "linear" in learner.name else 1e-5
+    np.testing.assert_allclose(new.raw_scores(ROWS), model.raw_scores(ROWS) + shift, rtol=0.0, atol=atol)
 
 
 # The weights of the frequencies of rff_k depend on the size of residuals.
@@ -87,7 +110,8 @@ def test_new_rows_in_another_unit(learner):
         learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, target(ROWS))
     one, other = (
-        copy(model).refresh(NEW, target(NEW, scale) + shift) for scale, shift in ((1.0, 0.0), (-8.0, 5.0))
+        copy(model).refresh(NEW, target(NEW, scale) + shift, prior_weight=0.0)
+        for scale, shift in ((1.0, 0.0), (-8.0, 5.0))
     )
     np.testing.assert_allclose(other.predict(ROWS), -8.0 * one.predict(ROWS) + 5.0, rtol=0.0, atol=1e-5)
     assert same_structure(model, one)
@@ -151,7 +175,7 @@ def test_categories_and_gaps(learner):
     y, z = (effect[codes] + table["x"].fillna(1.0) for codes, table in zip(levels, (first, second), strict=True))
     model = RFFBoostRegressor(learner=learner, random_state=0, n_estimators=60, early_stopping=False).fit(first, y)
     score = model.score(second, -z)
-    assert copy(model).refresh(second, -z).score(first, -y) > max(0.5, score)
+    assert copy(model).refresh(second, -z, prior_weight=0.0).score(first, -y) > max(0.5, score)
 
 
 def test_constraints_hold_after_a_refresh():

@@ -136,9 +136,14 @@ class RFFNewton(Learner):
         """The frequency of `term` with amplitudes for all rows of this round."""
         cosines = require_cosines(term, single=True)
         angle, floor = angles(cosines, round.design)[:1], self._hessian_floor(round)
-        objective = ProfiledGain(DerivativeSample.of(angle, round, slice(None), floor), self.l2)
+        rate = np.full((round.raw.shape[1], 1), cap_relative_rate(self.relative_rate, round))
+        if round.output_weights is not None:
+            rate /= np.sqrt(round.output_weights)[:, None]
+        sample = DerivativeSample.of(angle, round, slice(None), floor)
+        sample = sample.with_prior(cosines.cos_sin_weights.sum(axis=1).T / rate, round.prior)
+        objective = ProfiledGain(sample, self.l2)
         objective(np.ones(1))
-        pairs = objective.amplitudes * cap_relative_rate(self.relative_rate, round)
+        pairs = objective.amplitudes * rate
         output = np.cos(angle.T) * pairs[:, 0] + np.sin(angle.T) * pairs[:, 1]
         return with_amplitudes(cosines, slice(1), pairs), output
 
@@ -214,6 +219,14 @@ class DerivativeSample:
         g, gradient_unit = in_unit_of_order_one(round.balanced_gradient[rows], weight, x.dtype, 0.0)
         h, hessian_unit = in_unit_of_order_one(hessian, weight, x.dtype, MIN_HESSIAN_UNIT)
         return cls(x, g, h, gradient_unit, hessian_unit)
+
+    def with_prior(self, pairs: Array, weight: Array) -> DerivativeSample:
+        """The sample of angles x (1, m), and two rows of some weight (C,) whose outputs are `pairs` (C, 2)."""
+        weights, dtype = np.repeat(weight[:, None], 2, axis=1), self.x.dtype
+        x = np.hstack([self.x, [[0.0, 0.5 * np.pi]]]).astype(dtype)
+        g = np.hstack([self.g, -weights * pairs / self.gradient_unit]).astype(dtype)
+        h = np.hstack([self.h, weights / self.hessian_unit]).astype(dtype)
+        return replace(self, x=x, g=g, h=h)
 
     def scaled_penalty(self, l2: float) -> float:
         """The penalty `l2` on squared amplitudes in the units of the sample."""

@@ -112,6 +112,10 @@ class KernelMachine(Learner):
     def _select_penalty(self, round: Round, features: FittedFeatures) -> tuple[Any, ...]:
         """What rounds of given frequencies share."""
 
+    def _old_amplitudes(self, round: Round, features: FittedFeatures) -> Array:
+        """The amplitudes of a fitted term before the relative rate, (C, 1 + 2K)."""
+        return features.amplitudes / cap_relative_rate(self.relative_rate, round)
+
     @abstractmethod
     def _solve(
         self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any

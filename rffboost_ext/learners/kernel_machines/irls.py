@@ -246,21 +246,37 @@ class RFFIRLS(KernelMachine):
             return ReweightedLeastSquares(values)
 
         system = self._reuse_system(round, sample, features.key + rows.tobytes(), build)
-        bounds, age = CurvatureBounds(mean, max_step), round.index - first_round
-        return Solved(system, self._coefficients(sample, rows, system, bounds, age), norms)
+        bounds, age, old = CurvatureBounds(mean, max_step), round.index - first_round, None
+        if round.prior_weight and isinstance(features, FittedFeatures):
+            old = self._old_amplitudes(round, features) / norms
+        return Solved(system, self._coefficients(sample, rows, system, bounds, age, old), norms)
 
     def _coefficients(
-        self, round: Round, rows: Array, system: ReweightedLeastSquares, bounds: CurvatureBounds, age: int
+        self,
+        round: Round,
+        rows: Array,
+        system: ReweightedLeastSquares,
+        bounds: CurvatureBounds,
+        age: int,
+        old: Array | None,
     ) -> Array:
-        """Coefficients (C, 1 + 2K) of the scaled features, `age` rounds after the kernel was chosen."""
+        """Coefficients (C, 1 + 2K) of the scaled features, `age` rounds after the kernel was chosen.
+
+        `old` are those of a fitted term, which have the prior weight of the round.
+        """
         low, high = self.l2
         penalty = max(low, high * PENALTY_DECAY ** min(age, 1_000))
         gradient, weight = round.gradient[rows], round.weight[rows, None]
         curvature = weight * bounds.bounded(gradient, round.hessian[rows])
         negative_gradient = -weight * gradient
+        start = np.zeros((len(bounds.mean), 1))
+        if old is not None:
+            start = round.prior_weight / (penalty + round.prior_weight) * old
+            penalty += round.prior_weight
+            negative_gradient = negative_gradient - curvature * system.predict(start)
         return np.array(
             [
-                system.solve(curvature[:, c], negative_gradient[:, c], penalty * mean)
+                start[c] + system.solve(curvature[:, c], negative_gradient[:, c], penalty * mean)
                 for c, mean in enumerate(bounds.mean)
             ]
         )

@@ -123,6 +123,13 @@ class FittedFeatures:
         angle = angles(self.cosines, round.design, rows)[self.frequencies]
         return np.concatenate([np.ones((1, angle.shape[1]), angle.dtype), np.cos(angle), np.sin(angle)])
 
+    @property
+    def amplitudes(self) -> Array:
+        """The amplitudes of the fitted term, (C, 1 + 2K)."""
+        pairs, n_frequencies = self.cosines.cos_sin_weights, len(self.cosines.omega[self.frequencies])
+        constant, rest = pairs[0, :1], pairs[:, 1:].reshape(2, -1, n_frequencies, pairs.shape[2]).sum(axis=1)
+        return np.concatenate([constant, *rest]).T
+
     def kernel(self, round: Round, rows: Array) -> Array:
         r"""The kernel (m, m) of some rows that the frequencies are drawn from.
 

@@ -91,10 +91,14 @@ class RFFRidge(KernelMachine):
     def _solve(
         self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any
     ) -> Solved:
-        (l2,), (target, unit) = kernel, newton_target(round)
+        ((l2,), (target, unit)), old = (kernel, newton_target(round)), np.zeros(1)
+        if round.prior_weight and isinstance(features, FittedFeatures):
+            l2, share = l2 + round.prior_weight, round.prior_weight / (l2 + round.prior_weight)
+            old = share * self._old_amplitudes(round, features) / unit
+            target = target - features.predict(round, old)
 
         def build() -> LeastSquares:
             return LeastSquares.factorised(features.values(sample, rows), sample.weight[rows], features.norms, l2)
 
         system = self._reuse_system(round, sample, features.key + round.weight.tobytes(), build)
-        return Solved(system, system.solve(target[rows]), unit=unit)
+        return Solved(system, old + system.solve(target[rows]), unit=unit)

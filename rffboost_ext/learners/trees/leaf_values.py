@@ -36,16 +36,17 @@ class LeafValues:
     least: float
     signs: Array | None = None
 
-    def refit(self, trees: Trees, X: Array, gradient: Array, hessian: Array) -> tuple[Trees, Array]:
+    def refit(self, trees: Trees, X: Array, gradient: Array, hessian: Array, prior: Array) -> tuple[Trees, Array]:
         """Trees with these leaves for weighted derivatives (n, C) of rows X (n, d), and their outputs (n, C).
 
-        Each tree adds to one output.
+        Each tree adds to one output. Old values have the weight `prior` (C,) in units of hessians.
         """
         leaf, outputs = (
             trees.leaves(X),
             np.zeros(trees.n_trees, np.int64) if trees.output is None else trees.output,
         )
-        sums = np.zeros((2, len(trees.left)))
+        weight = np.where(trees.left < 0, prior[outputs][trees.tree_of_nodes], 0.0)
+        sums = np.stack([-weight * trees.value[:, 0], weight])
         for rows, output in zip(leaf.T, outputs.tolist(), strict=True):
             for total, part in zip(sums, (gradient, hessian), strict=True):
                 total += np.bincount(rows, part[:, output], len(total))

@@ -136,7 +136,8 @@ class Tree(Learner):
         if "monotone_constraints" in self.active_constraints:
             signs, direction = np.asarray(self.monotone_constraints), required_signs(round.loss, n_outputs)
         rule = LeafValues(self.reg_lambda, self.reg_alpha, self.max_delta_step, self.min_child_weight, signs)
-        tree, output = rule.refit(term, round.design.original, gradient * direction, hessian)
+        old = term.scaled(direction)
+        tree, output = rule.refit(old, round.design.original, gradient * direction, hessian, round.prior)
         return tree.scaled(direction), output * direction
 
     def xgboost_params(self, n_features: int) -> dict[str, Any]:

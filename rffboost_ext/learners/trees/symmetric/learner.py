@@ -26,6 +26,7 @@ from .leaves import (
     linear_leaves,
     linear_outputs,
     monotone_leaves,
+    old_coefficients,
     standardised_levels,
 )
 
@@ -239,12 +240,16 @@ class SymmetricGrower:
     ) -> tuple[Term, Array]:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
         learner, sums = self.learner, leaf_sums(leaf, tree.depth, *derivatives)
+        Z, line = self._factors(round, tree.feature[0]) if self._is_linear(tree) else (np.ones((0, 1)), {})
+        old = old_coefficients(tree, line) if round.prior_weight else None
+        if old is not None:
+            sums[..., 0] -= round.prior * old[..., -1]
+            sums[..., 1] += round.prior
         value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
         parts: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
-        if learner.leaf == "linear" and tree.depth:
-            Z, line = self._factors(round, tree.feature[0])
+        if line:
             leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
-            found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
+            found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda, old, round.prior)
             output = linear_outputs(leaf, found, Z)
             value = np.ascontiguousarray(found[..., -1])
             line["slope"] = found[..., :-1] / line.pop("scale")
@@ -257,6 +262,10 @@ class SymmetricGrower:
                 value = np.where(signs == 0.0, value, nearest)
             output = value[leaf]
         return replace(tree, value=value[None], **parts), output
+
+    def _is_linear(self, tree: SymmetricTrees) -> bool:
+        """Whether leaves are regressions on the features of the levels."""
+        return self.learner.leaf == "linear" and tree.depth > 0
 
     def _factors(self, round: Round, feature: Array) -> tuple[Array, dict[str, Array]]:
         """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""

@@ -59,6 +59,8 @@ def linear_leaves(
     enough: Array,
     penalty: float,
     ridge: float,
+    old: Array | None,
+    prior: Array,
 ) -> Array:
     r"""A ridge regression in each leaf: the slopes, and last the value, (2**D, C, D + 1).
 
@@ -82,6 +84,10 @@ def linear_leaves(
         Whether the hessian of each leaf is large enough.
     penalty, ridge : float
         The penalties of values and of slopes.
+    old : ndarray of shape (2**D, C, D + 1), optional
+        Coefficients of an earlier fit. A leaf that had a slope has one, however few rows it has.
+    prior : ndarray of shape (C,)
+        Their weight.
     """
     size, shape = Z.shape[1], constant.shape
     row, column = np.tril_indices(size)
@@ -93,13 +99,29 @@ def linear_leaves(
     ridges = np.maximum(ridge, LEAST_RIDGE * matrix[..., -1, -1])
     matrix[..., range(size - 1), range(size - 1)] += ridges[..., None]
     matrix[..., -1, -1] += penalty
+    many = np.bincount(leaf, weight, len(constant)) >= ROWS_PER_COEFFICIENT * size
+    if old is not None:
+        matrix[..., range(size), range(size)] += prior[:, None]
+        right += prior[:, None] * old
+        many |= old[..., :-1].any(axis=(1, 2))
     # An output without hessians has no regression if its value is not penalised.
-    many = enough & (np.bincount(leaf, weight, len(constant)) >= ROWS_PER_COEFFICIENT * size)
-    many = many[:, None] & (matrix[..., -1, -1] > 0.0)
+    many = (enough & many)[:, None] & (matrix[..., -1, -1] > 0.0)
     found = np.zeros((*shape, size))
     found[..., -1] = constant
     found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
     return found
+
+
+def old_coefficients(tree: SymmetricTrees, line: dict[str, Array]) -> Array:
+    """The coefficients of :func:`linear_leaves` that a tree has, (2**D, C, D + 1), for new centers and scales."""
+    value = tree.value[0]
+    if tree.slope is None or tree.center is None or not line:
+        return np.concatenate([np.zeros((*value.shape, tree.depth if line else 0)), value[..., None]], axis=-1)
+    slope = tree.slope[0]
+    # Levels without a slope have an infinite scale.
+    scaled = np.where(slope == 0.0, 0.0, slope * np.where(np.isfinite(line["scale"]), line["scale"], 0.0))
+    moved = value + slope @ (line["center"] - tree.center[0])
+    return np.concatenate([scaled, moved[..., None]], axis=-1)
 
 
 def linear_outputs(leaf: Array, coefficients: Array, Z: Array) -> Array:
