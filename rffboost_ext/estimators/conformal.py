@@ -167,8 +167,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
-        train = self._regressor(random).fit
-        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        train, given = self._regressor(random).fit, sample_of(self, X, y, sample_weight, groups, base_margin)
         return self._train_and_calibrate(train, random, given, base_margin, fit_params)
 
     @atomic_fit
@@ -209,17 +208,15 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self, train: Any, random: Any, given: Sample, base_margin: Any, fit_params: dict[str, Any]
     ) -> ConformalRegressor:
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
-        regressor = train.__self__
-        X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         # The regressor gets the original X, with the columns of a DataFrame.
-        table = read_table(X)
-        X, (values, y) = native_table(table), validated_rows(self, table, y)
-        weight = check_sample_weight(sample_weight, len(y))
+        regressor, table = train.__self__, read_table(given.X)
+        X, (values, y) = native_table(table), validated_rows(self, table, given.y)
+        weight = check_sample_weight(given.weight, len(y))
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
             fit_params = fit_params | {"base_margin": base_margin}
-        params = self._route(regressor, sample_weight, groups, fit_params)
-        group = encode_groups(type(self).__name__, groups, X)
+        params = self._route(regressor, given.weight, given.groups, fit_params)
+        group = encode_groups(type(self).__name__, given.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
         size = partial(calibration_size, type(self).__name__, self.alpha, self.calibration_fraction)
         *parts, weight = split_rows(values, y, weight, group, size, random)

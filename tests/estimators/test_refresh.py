@@ -263,7 +263,7 @@ def test_sources_of_rows_are_drawn_as_by_fit():
     rows = sources.arrays(NEW, target(NEW) + offset, 1.0 + offset)
     for model in (
         clone(FITTED),
-        RFFBoostQuantileRegressor((0.3, 0.7), clone(FITTED)),
+        RFFBoostQuantileRegressor((0.3, 0.7), "tree", n_estimators=3, early_stopping=False, random_state=0),
         ConformalRegressor(FITTED, random_state=0),
     ):
         model.fit(ROWS, ROWS[:, 0])
