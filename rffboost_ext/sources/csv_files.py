@@ -9,7 +9,7 @@ from typing import Any
 from ..utils.packages import require_packages
 from ..utils.param_validation import OPTIONAL, Instance, require
 from .files import File, Paths, find_files, require_same_columns
-from .tables import Tables, choose_columns, document
+from .tables import Tables, choose_columns, document, require_names
 
 # pyarrow reads up to about 40 blocks ahead.
 BLOCK_BYTES = 2**20
@@ -99,12 +99,14 @@ def csv(
     """
     owner = "sources.csv"
     require_packages(owner, "pyarrow", extra="files")
-    require(owner, "delimiter", delimiter, Instance(str))
     require(owner, "types", types, Instance(Mapping) | OPTIONAL)
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise ValueError(f"{owner}: delimiter must be one character, got {delimiter!r}")
     files = [CSVFile(file, delimiter, types or {}) for file in find_files(owner, paths)]
     headers = {one.file.path: one.schema() for one in files}
     where, header = next(iter(headers.items()))
     chosen = choose_columns(owner, header, where, target, weight, group, row_id, columns)
+    require_names(owner, "types", types or (), header.names, where)
     require_same_columns(owner, headers, chosen.used, columns is None)
     pieces, schema = scan(files, chosen.used)
     return Tables(pieces, chosen, schema, max_rows)

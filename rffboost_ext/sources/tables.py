@@ -72,9 +72,10 @@ class Columns:
 
     @property
     def others(self) -> list[str]:
-        """The names of targets, weights, groups and row numbers."""
+        """The names of targets, weights, groups and row numbers, once each."""
         targets = (self.target,) if isinstance(self.target, str) else self.target or ()
-        return [*targets, *(name for name in (self.weight, self.group, self.row_id) if name is not None)]
+        given = (*targets, self.weight, self.group, self.row_id)
+        return list(dict.fromkeys(name for name in given if name is not None))
 
     def types(self, schema: Any) -> Any:
         """The schema of Arrow of the columns that are read."""

@@ -16,49 +16,9 @@ import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, sources
 
-N = 300
-rng = np.random.default_rng(0)
-LETTERS = np.array(list("bad"), dtype=object)
+from .table_files import FEATURES, ROLES, TABLE, N, gaps, write_parquet
 
-
-def gaps(values, every):
-    """Values with every so many missing."""
-    return [None if row % every == 0 else value for row, value in enumerate(values)]
-
-
-number, whole = rng.standard_normal(N), rng.integers(0, 40, N)
-# The first rows lack categories of later ones.
-letter = np.concatenate([LETTERS[rng.integers(0, 2, N // 2)], LETTERS[rng.integers(0, 3, N - N // 2)]])
-TABLE = pa.table(
-    {
-        "y": number + (letter == "a"),
-        "number": gaps(number.tolist(), 9),
-        "whole": gaps(whole.tolist(), 7),
-        "truth": (whole > 20),
-        "w": rng.uniform(0.5, 2.0, N),
-        "letter": pa.array(gaps(letter.tolist(), 11)).dictionary_encode(),
-        "label": np.where(number > 0, "up", "down"),
-    }
-)
-FEATURES = ["number", "whole", "truth", "letter"]
-ROLES = {"target": "y", "weight": "w", "columns": FEATURES}
-
-
-def with_own_dictionary(table):
-    """A table whose categorical column has the categories of its rows alone, in another order."""
-    own = pa.array(table["letter"].to_pylist()[::-1], pa.string()).dictionary_encode()
-    codes = own.indices[::-1]
-    column = pa.DictionaryArray.from_arrays(codes.cast(pa.int8()), own.dictionary)
-    return table.set_column(table.column_names.index("letter"), "letter", column)
-
-
-def write_parquet(folder, cuts, group=10**6):
-    """Files of the rows between cuts."""
-    paths = []
-    for index, (start, stop) in enumerate(zip([0, *cuts], [*cuts, N], strict=True)):
-        paths.append(folder / f"{index:04d}.parquet")
-        pq.write_table(with_own_dictionary(TABLE.slice(start, stop - start)), paths[-1], row_group_size=group)
-    return paths
+rng = np.random.default_rng(1)
 
 
 def write_csv(folder, cuts=(100,)):
@@ -170,6 +130,14 @@ def test_text_labels_several_targets_and_groups(tmp_path):
     assert batch.X.column_names == ["number", "whole", "truth", "letter", "label"]
 
 
+def test_a_relation_of_duckdb_has_the_rows_of_its_table_in_each_pass():
+    duckdb = pytest.importorskip("duckdb")
+    (part,) = sources.arrow(duckdb.from_arrow(TABLE), **ROLES).parts()
+    for _ in range(2):
+        X = pa.concat_tables([batch.X for batch in part.batches()])
+        assert X.to_pydict() == TABLE.select(FEATURES).to_pydict()
+
+
 def test_row_id_numbers_the_rows_in_any_order():
     table = TABLE.append_column("id", pa.array(rng.permutation(N)))
     model = RFFBoostRegressor(n_estimators=3, random_state=0)
@@ -271,72 +239,3 @@ def test_streams_that_can_be_read_once_only_are_refused_with_advice():
     assert sum(len(batch) for batch in rows.batches()) == N
     with pytest.raises(ValueError, match=f"got {N} and then 0: spill=True"):
         list(rows.batches())
-
-
-def changed(path):
-    pq.write_table(TABLE.slice(1), path)
-
-
-@pytest.mark.parametrize("change", [changed, os.remove])
-def test_files_that_change_after_the_first_look_are_named(change, tmp_path):
-    paths = write_parquet(tmp_path, [100])
-    source = sources.parquet(paths, **ROLES)
-    change(paths[1])
-    with pytest.raises(OSError, match=str(paths[1])):
-        rows_of(source)
-
-
-BAD = {
-    "no file": (lambda p: sources.parquet(p / "absent.parquet"), FileNotFoundError, "absent.parquet"),
-    "no match": (lambda p: sources.csv(f"{p}/*.txt"), FileNotFoundError, "txt"),
-    "no paths": (lambda p: sources.parquet([]), ValueError, "paths"),
-    "a number": (lambda p: sources.parquet(3), TypeError, "paths.*3"),
-    "a folder": (lambda p: sources.parquet(p), IsADirectoryError, "folder"),
-    "no parquet": (lambda p: sources.parquet(p / "bad.parquet"), ValueError, "bad.parquet"),
-    "no text": (lambda p: sources.csv(p / "0000.parquet"), ValueError, "0000.parquet"),
-    "ragged": (lambda p: sources.csv(p / "bad.csv"), ValueError, "bad.csv.*Expected 2"),
-    "target": (
-        lambda p: sources.parquet(p / "0000.parquet", target="z"),
-        ValueError,
-        "target.*'z'.*number|number.*'z'",
-    ),
-    "feature": (lambda p: sources.parquet(p / "0000.parquet", columns=["q"]), ValueError, "columns.*'q'"),
-    "leak": (lambda p: sources.parquet(p / "0000.parquet", target="y", columns=["y"]), ValueError, "columns"),
-    "weight": (lambda p: sources.parquet(p / "0000.parquet", weight=3), TypeError, "weight.*3"),
-    "names": (lambda p: sources.arrow(TABLE, columns="number"), TypeError, "columns"),
-    "missing": (
-        lambda p: sources.parquet([p / "0000.parquet", p / "few.parquet"]),
-        ValueError,
-        "few.parquet.*'label'",
-    ),
-    "kind": (
-        lambda p: sources.parquet([p / "0000.parquet", p / "text.parquet"]),
-        ValueError,
-        "text.parquet.*number",
-    ),
-    "no csv column": (lambda p: sources.csv([p / "a.csv", p / "b.csv"]), ValueError, "b.csv.*'b'"),
-    "no stream": (lambda p: sources.arrow([[1.0]]), TypeError, "data.*list"),
-    "no frame": (lambda p: sources.lazy(TABLE), TypeError, "frame.*Table"),
-    "spill": (lambda p: sources.arrow(TABLE, spill="yes"), TypeError, "spill.*yes"),
-    "twice": (lambda p: sources.arrow(pa.table([[1], [2]], names=["a", "a"])), ValueError, "'a' twice"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_errors_name_the_parameter_or_the_file(case, tmp_path):
-    write_parquet(tmp_path, [])
-    pq.write_table(TABLE.drop(["label"]), tmp_path / "few.parquet")
-    pq.write_table(TABLE.set_column(1, "number", [["a"] * N]), tmp_path / "text.parquet")
-    (tmp_path / "bad.parquet").write_bytes(b"no parquet")
-    (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n")
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "b.csv").write_text("a\n1\n")
-    make, kind, message = BAD[case]
-    with pytest.raises(kind, match=message):
-        make(tmp_path)
-
-
-def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"rffboost-ext\[files\]"):
-        sources.parquet(tmp_path / "a.parquet")
