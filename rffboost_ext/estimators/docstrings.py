@@ -168,9 +168,10 @@ OF_FIT = {
     on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.""",
     "eval_set": """eval_set : list of (X, y) pairs, (X, y, weight) triples or sources, or dict of such, optional
     Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early stopping
-    monitors the last set instead of holding out rows itself. A single set needs no list. Rows of weight 0 are
-    left out. Rows of the training set are not monitored, nor is a set without best scores, such as one of
-    one class or of censored times: a warning says what is instead.""",
+    monitors the last set instead of holding out rows itself. A single set needs no list. Of a source it is a
+    uniform sample of at most its ``max_rows`` rows. Rows of weight 0 are left out. Rows of the training set are
+    not monitored, nor is a set without best scores, such as one of one class or of censored times: a warning says
+    what is instead.""",
     "groups": """groups : array-like of shape (n,), optional
     Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole groups. Copies
     of a row in different groups are then not merged.""",

@@ -20,7 +20,7 @@ from ..preprocessing.tables import number_array
 from ..preprocessing.targets import LabelEncoder
 from ..sources.core import Batch, Source, gather
 from ..sources.mass import GradientMass
-from ..sources.sample import Classes, Sample, batch_weight, draw, positive_rows
+from ..sources.sample import Classes, Sample, batch_weight, draw, groups_or_rows, positive_rows
 from ..utils.typing import Array
 from .planning import compose
 
@@ -127,9 +127,8 @@ def absent_classes(batch: Batch, classes: Classes) -> list[Batch]:
 
 def group_labels(coupling: Coupling, batch: Batch) -> Array:
     """The groups of rows, (m,), of the source or of the target; each row is one if there are none."""
-    if batch.group is not None or batch.y is None or batch.y.ndim == 1:
-        return batch.row if batch.group is None else batch.group
-    return coupling.groups(number_array(batch.y))
+    has_own = batch.group is None and batch.y is not None and batch.y.ndim == 2
+    return coupling.groups(number_array(batch.y)) if has_own else groups_or_rows(batch)
 
 
 def sampling_seed(random_state: Any) -> int:

@@ -14,7 +14,7 @@ from ..core.loss import COUPLED
 from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .core import Batch, Part, Source
-from .sample import batch_weight, draw, positive_rows
+from .sample import batch_weight, draw, groups_or_rows, positive_rows
 
 
 def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array]:
@@ -99,11 +99,6 @@ def kind_of_score(model: Any) -> str | None:
     if loss is None or loss.scored_by == "r2":
         return "r2"
     return None if loss.rows in COUPLED else "mean"
-
-
-def groups_or_rows(batch: Batch) -> Array:
-    """The groups of rows, or their numbers."""
-    return batch.row if batch.group is None else batch.group
 
 
 def require_source(owner: str, rows: Any) -> None:

@@ -178,6 +178,11 @@ def positive_rows(batch: Batch) -> Array:
     return weight > 0.0
 
 
+def groups_or_rows(batch: Batch) -> Array:
+    """The groups of rows, or their numbers."""
+    return batch.row if batch.group is None else batch.group
+
+
 @dataclass(frozen=True)
 class Sample:
     """The rows that a fit keeps.
