@@ -10,7 +10,7 @@ from ..core import Learner, Step
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .early_stopping.patience import Patience, PatienceLimit, TrainingCondition
+from .early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
 
 
 class Interrupted(KeyboardInterrupt):
@@ -43,7 +43,7 @@ class Member:
         Limits to the patience of early stopping.
     refits : bool, default=True
         Whether a fit that refits does so with this model; otherwise it stays as early stopping left it.
-    condition : TrainingCondition, optional
+    condition : TrainingCondition or FewRounds, optional
         What the results of other members must be for this one to be trained.
     pool_size : int, optional
         Size of the sample of far more rows, redrawn periodically; None for all rows.
@@ -55,7 +55,7 @@ class Member:
     step: Step
     patience_limit: PatienceLimit | None = None
     refits: bool = True
-    condition: TrainingCondition | None = None
+    condition: TrainingCondition | FewRounds | None = None
     pool_size: int | None = None
     replays: bool = False
 

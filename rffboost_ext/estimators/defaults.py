@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
+from ..boosting.early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
 from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.plan import Member, Plan
 from ..core import Learner
@@ -29,6 +29,10 @@ ROUNDS, MAX_ROUNDS = 100, 2_000
 MEDIUM, NO_REFIT = 1_000, 10_000
 # From this number of features on, fewer than MEDIUM rows need more frequencies.
 SPACIOUS = 50
+# Rows per pool of learners that do not see all rows at once: many times the sample of a round, but few enough to
+# bound its cost. With more than twice as many rows, deep symmetric trees lead.
+POOL_SIZE = 65_536
+MANY_ROWS = 2 * POOL_SIZE
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,9 @@ class TrainingDefaults:
         Whether cosines alone are a further member.
     symmetric_trees : bool
         Whether symmetric trees alone are a further member.
+    leading : dict, optional
+        Parameters of SymmetricTree at long steps, the first member. The others but cosines are trained only if it
+        stops within `LEADING_ROUNDS`. None for no such member.
     kernel : dict, optional
         Parameters of kernel machines, which are a further member; None for no such member.
     ridge : dict
@@ -75,6 +82,7 @@ class TrainingDefaults:
     relative_rates: tuple[float, float] = (2.0, 2.0)
     alone: bool = True
     symmetric_trees: bool = False
+    leading: dict[str, Any] | None = None
     kernel: dict[str, Any] | None = None
     ridge: dict[str, Any] = field(default_factory=dict)
     irls: TrainingCondition | None = None
@@ -111,6 +119,9 @@ LARGE = TrainingDefaults(
     relative_rates=(4.0, 3.0),
     symmetric_trees=True,
 )
+# What needs many long steps of deep trees is not learned by more and shorter steps on pools of the rows.
+MANY = replace(LARGE, leading={"leaf": "constant", "max_depth": 8, "max_bin": 128})
+LEADING_RATE, LEADING_ROUNDS = 0.3, 500
 # Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit.
 # So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
@@ -122,7 +133,7 @@ GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 def table_row(n_samples: int, n_features: int, compares_rows: bool = False) -> TrainingDefaults:
     """The row of the table for data of some size and a loss that may compare all rows with each other."""
     if n_samples > FEW:
-        return LARGE
+        return MANY if n_samples > MANY_ROWS else LARGE
     small = SMALL_COMPARED if compares_rows else SMALL
     rows = (SMALL_WIDE, MIDDLE_WIDE) if n_features >= MANY_FEATURES else (small, MIDDLE)
     row = rows[n_samples >= MEDIUM]
@@ -137,8 +148,6 @@ def with_more_frequencies(row: TrainingDefaults) -> TrainingDefaults:
     return replace(row, kernel=kernel, ridge=row.ridge | {"per_degree": 12.0})
 
 
-# Rows per pool: many times the sample of a round, but few enough to bound the cost of a round.
-POOL_SIZE = 65_536
 # On few rows the error of reweighted least squares would fall for thousands of rounds, as scores of separable
 # classes grow.
 IRLS_LIMIT = PatienceLimit(3, 1e-3)
@@ -168,14 +177,19 @@ def members(
     estimator: Any, first: Sequence[Learner], row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
 ) -> list[Member]:
     """The members of a stack: alternatives of the first learner, kernel machines, cosines and trees alone."""
-    stack = [member(learner) for learner in first]
+    # In rankings the mixture has symmetric trees already.
+    has_trees = is_auto(estimator.learner) and rows.rows != "groups"
+    leading = [] if row.leading is None or not has_trees else [SymmetricTree(**row.leading)]
+    rate = {"rate": LEADING_RATE} if is_auto(estimator.learning_rate) else {}
+    stack = [member(learner, TREES_LIMIT, **rate) for learner in leading]
+    condition = FewRounds(LEADING_ROUNDS) if leading else None
+    stack += [member(learner, condition=condition) for learner in first]
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
         stack.append(member(row.newton(1), refits=len(rows) <= FEW or not is_auto(estimator.refit)))
-    # In rankings the mixture has such trees already.
-    if row.symmetric_trees and is_auto(estimator.learner) and rows.rows != "groups":
-        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
+    if row.symmetric_trees and has_trees:
+        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, condition=condition))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     return stack

@@ -43,6 +43,7 @@ from .defaults import (
 from .parameters import DEFAULT_LEARNER
 
 Answer: TypeAlias = Callable[[Any], Any]
+Rate: TypeAlias = float | Callable[[int], float]
 
 
 def single(learner: Learner) -> tuple[Learner, ...]:
@@ -213,7 +214,7 @@ def plan_fit(
     require_room(type(estimator).__name__, start.ensemble, estimator.n_estimators, n_estimators)
     expansion = estimator.encoder_.expansion
 
-    def member(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
+    def member(learner: Learner, limit: PatienceLimit | None = None, rate: Rate = rate, **options: Any) -> Member:
         step = Shrunk(parts.with_learner(learner).step, rate, start.n_initial)
         policy = policy_of(learner)
         known: dict[str, Any] = {

@@ -11,16 +11,13 @@ from rffboost_ext import (
     Progress,
     RFFBoostClassifier,
     RFFBoostRegressor,
-    RFFNewton,
     RFFRidge,
-    SymmetricTree,
 )
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults
 from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
-from rffboost_ext.estimators.planning import policy_of
 from rffboost_ext.learners.mixture import MANY_FEATURES
 
 from ..plans import planned, planned_on
@@ -47,10 +44,22 @@ def test_members_that_are_refitted(params, n: int, refits: list[bool]) -> None:
     assert [member.refits for member in plan.members] == refits
 
 
-def test_trees_in_a_stack_see_samples_of_far_more_rows() -> None:
-    trees = planned(RFFBoostRegressor(), FEW + 1).members[-1]
-    assert isinstance(trees.learner, SymmetricTree)
-    assert trees.pool_size == policy_of(RFFNewton()).pool_size
+@pytest.mark.parametrize("n_rounds", [3, 500])
+def test_deep_trees_lead_with_many_rows(monkeypatch, n_rounds: int) -> None:
+    monkeypatch.setattr(defaults, "MANY_ROWS", FEW)
+    monkeypatch.setattr(defaults, "LEADING_ROUNDS", n_rounds)
+    X, y = make_friedman1(FEW + 1, random_state=0)
+    seen: dict[str, float] = {}
+
+    def note(progress: Progress) -> None:
+        seen.setdefault(progress.model.learner, progress.round.shrinkage)
+
+    model = RFFBoostRegressor(n_estimators=10, random_state=0, refit=False, callbacks=[note]).fit(X, y)
+    assert next(iter(seen)) == "symmetric_tree"
+    assert seen["symmetric_tree"] == defaults.LEADING_RATE
+    assert ("mixture" in seen) == (n_rounds >= 10)
+    assert "rff_newton" in seen
+    assert model.learning_rate_ == 0.1
 
 
 @pytest.mark.parametrize(

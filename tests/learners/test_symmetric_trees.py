@@ -21,7 +21,7 @@ from rffboost_ext import (
     SymmetricTrees,
 )
 from rffboost_ext.estimators.planning import alternatives
-from rffboost_ext.learners.trees.symmetric import growth
+from rffboost_ext.learners.trees.symmetric import columns, growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, category
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
@@ -337,6 +337,50 @@ def test_neighbouring_numbers_are_separated():
     for low, high in ((1.0, start), (start, np.nextafter(start, 2.0)), (0.0, 5e-324)):
         rows, y = np.repeat([low, high], 20)[:, None], np.repeat([0.0, 1.0], 20)
         assert RFFBoostRegressor(learner=SymmetricTree(), **ONE_ROUND).fit(rows, y).score(rows, y) > 0.99
+
+
+def sampled(leaf: str, n_jobs: int = 1, **params: Any) -> tuple[RFFBoostRegressor, np.ndarray]:
+    """A fit whose splits are searched on about 100 of the rows, and the scores that its loop carries along."""
+    raw: list[np.ndarray] = []
+    learner = SymmetricTree(4, leaf, max_samples=100, **params)
+    model = RFFBoostRegressor(
+        learner=learner, n_jobs=n_jobs, callbacks=[lambda progress: raw.append(progress.raw)]
+    )
+    return model.set_params(**ONE_ROUND | {"n_estimators": 20}).fit(np.hstack([X, -X]), Y), raw[-1]
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_splits_on_samples_do_not_depend_on_threads_and_scores_are_carried_along(leaf):
+    (model, raw), (other, _) = sampled(leaf), sampled(leaf, n_jobs=2)
+    rows = np.hstack([X, -X])
+    np.testing.assert_array_equal(model.predict(rows), other.predict(rows))
+    np.testing.assert_allclose(model.ensemble_.raw(rows), raw, atol=1e-9)
+    assert model.score(rows, Y) > 0.8
+
+
+def test_leaves_are_fitted_to_all_rows_if_splits_are_searched_on_a_sample():
+    every = RFFBoostRegressor(learner=SymmetricTree(3, "constant", max_samples=N), **ONE_ROUND).fit(X, Y)
+    model = RFFBoostRegressor(learner=SymmetricTree(3, "constant", max_samples=60), **ONE_ROUND).fit(X, Y)
+    tree, residual = trees_of(model), Y - Y.mean()
+    assert (tree.threshold != trees_of(every).threshold).any()
+    leaf = tree.leaves(X)[:, 0]
+    expected = [residual[leaf == k].sum() / ((leaf == k).sum() + 1.0) for k in leaf]
+    np.testing.assert_allclose(tree.value[0, leaf, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_levels", [3, 30])
+def test_categories_are_learned_by_splits_on_samples(n_levels):
+    frame, y = table(n_levels)
+    learner = SymmetricTree(leaf="constant", max_samples=200)
+    model = RFFBoostRegressor(learner=learner, n_estimators=60, early_stopping=False, random_state=0)
+    assert model.fit(frame, y).score(frame, y) > 0.9
+
+
+def test_bins_on_disk_give_the_same_trees(monkeypatch):
+    kept = sampled("constant")[1]
+    monkeypatch.setattr(columns, "MOST_CODES", 0)
+    assert isinstance(columns.code_array((2, 3)), np.memmap)
+    np.testing.assert_array_equal(sampled("constant")[1], kept)
 
 
 def test_memory_of_histograms_is_bounded(monkeypatch):

@@ -6,9 +6,11 @@ some of the codes to the right.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -185,7 +187,7 @@ class BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
         n_levels = design.n_levels
-        codes = np.zeros(X.T.shape, dtype=np.uint8)
+        codes = code_array(X.T.shape)
         columns: list[Any] = [None] * X.shape[1]
 
         def bin_columns(first: int, last: int) -> None:
@@ -211,6 +213,21 @@ class BinnedFeatures:
     def many_levels(self) -> list[ManyLevels]:
         """The categories that are ordered anew for each tree."""
         return [column for column in self.columns if isinstance(column, ManyLevels)]
+
+
+# Codes of more bytes are kept on disk.
+MOST_CODES = 2**28
+
+
+def code_array(shape: tuple[int, ...]) -> Array:
+    """Codes of 0 (d, n), in memory, or if there are many of them in a temporary file without a name.
+
+    The system deletes the file with the array, and also if the process is killed.
+    """
+    if math.prod(shape) <= MOST_CODES:
+        return np.zeros(shape, dtype=np.uint8)
+    with TemporaryFile() as file:
+        return np.memmap(file, np.uint8, "w+", shape=shape)
 
 
 def category(values: Array, n_levels: int, codes: Array) -> Column:

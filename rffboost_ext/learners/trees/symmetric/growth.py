@@ -36,9 +36,19 @@ def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition])
     return SymmetricTrees(**fields)
 
 
-def exact_derivatives(round: Round) -> tuple[Array, Array]:
-    """Weighted gradients and hessians, (n, C) each, rounded so that sums of them are exact."""
-    return tuple(exactly_summable(part, round.weight) for part in (round.gradient, round.hessian))  # type: ignore[return-value]
+# The index of all rows, without a copy of them.
+ALL_ROWS = slice(None)
+
+
+def exact_derivatives(
+    round: Round, rows: Array | slice = ALL_ROWS, factor: Array | float = 1.0
+) -> tuple[Array, Array]:
+    """Weighted gradients and hessians of some rows, (m, C) each, rounded so that sums of them are exact.
+
+    A `factor` (m,) may multiply the weights.
+    """
+    weight = factor * round.weight[rows]
+    return exactly_summable(round.gradient[rows], weight), exactly_summable(round.hessian[rows], weight)
 
 
 def exactly_summable(values: Array, weight: Array) -> Array:
@@ -120,6 +130,7 @@ class Histograms:
         penalty: float,
         least: float,
         adjust: Callable[[Array, float, float], Array],
+        drawn: Array | None = None,
     ) -> tuple[SymmetricTrees, Array]:
         """The tree of the splits of largest gain, level by level, and the leaf of each row, (n,), int32.
 
@@ -136,8 +147,11 @@ class Histograms:
         adjust : callable
             From the gains of a level, (c, 2, bins), and the units of gradients and of hessians in which they are,
             to those by which the split is chosen.
+        drawn : ndarray of shape (m,), uint32, optional
+            The rows, ascending, of which the derivatives (m, s) are; by default those of all rows.
         """
         rows, sums, units, bound = in_units(derivatives)
+        rows = rows if drawn is None else drawn[rows]
         penalty, least = penalty / units[1], max(least / units[1], TINY)
         start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
         stop[0] = len(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from ....terms import SymmetricTrees
 from ....utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
 from ....utils.typing import Array
 from ...registry import LEARNERS
-from ...subsampling import sample_rows
+from ...subsampling import RowSampler, sample_rows
 from ..constraints import SIGNS, require_signs, signs_of_scores
+from ..learner import weighted_derivatives
 from .columns import MAX_BINS, BinnedFeatures
 from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import (
@@ -32,6 +33,8 @@ from .leaves import (
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 ORDERED_SUBSAMPLE = 0.5
+
+Derivatives: TypeAlias = tuple[Array, Array]
 
 
 @LEARNERS.register("symmetric_tree")
@@ -68,6 +71,9 @@ class SymmetricTree(Learner):
         sum of hessians of the leaf.
     subsample : float, default=1.0
         Sampled share of the rows of a tree; at most 0.5 with categories of more than four levels and `ordered`.
+    max_samples : int, default=131,072
+        Rows on which splits are searched, if there are more than twice as many. They are drawn in each round with
+        probabilities that grow with the gradient, and weighted inversely. Leaves are fitted to all rows.
     colsample_bytree, colsample_bylevel : float, default=1.0
         Sampled shares of the columns of a tree and of a level.
     max_bin : int, default=254
@@ -115,6 +121,7 @@ class SymmetricTree(Learner):
     reg_lambda: float = 1.0
     linear_lambda: float = 1.0
     subsample: float = 1.0
+    max_samples: int = 131_072
     colsample_bytree: float = 1.0
     colsample_bylevel: float = 1.0
     max_bin: int = 254
@@ -133,6 +140,7 @@ class SymmetricTree(Learner):
         "reg_lambda": NON_NEGATIVE,
         "linear_lambda": POSITIVE,
         "subsample": POSITIVE_FRACTION,
+        "max_samples": Integer(1),
         "colsample_bytree": POSITIVE_FRACTION,
         "colsample_bylevel": POSITIVE_FRACTION,
         "max_bin": Integer(2, MAX_BINS),
@@ -183,6 +191,8 @@ class SymmetricGrower:
         n_gradients = min(round.raw.shape[1], learner.n_projections)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
+        samples = design.n_samples > 2 * learner.max_samples
+        self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
         self.histograms = design.cache((*bins, size), lambda: Histograms(self.features, *size, design.n_jobs))
 
     def grow(self, round: Round) -> tuple[Term, Array]:
@@ -191,15 +201,24 @@ class SymmetricGrower:
         sample, left_out = self._divided(round)
         if self.features.many_levels:
             self._reorder_levels(round, left_out if learner.ordered else round.weight)
-        derivatives = exact_derivatives(sample)
+        drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
-            split_derivatives(*derivatives, sample.output_weights, learner.n_projections, round.rng),
+            split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
             sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
             learner.reg_lambda,
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),
+            drawn,
         )
         return self._finished(sample, tree, leaf, derivatives)
+
+    def _derivatives(self, round: Round) -> tuple[Array | None, Derivatives, Derivatives]:
+        """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
+        if self.sampler is None:
+            every = exact_derivatives(round)
+            return None, every, every
+        rows, factor = self.sampler.draw(round)
+        return rows, weighted_derivatives(round), exact_derivatives(round, rows, factor)
 
     def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
