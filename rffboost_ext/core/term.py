@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,19 @@ class Term(PickledByFields, ABC):
     methods; all others have defaults, which it overrides where it knows better.
     """
 
+    is_tree: ClassVar[bool] = False
+    """Whether a learner of trees fits such terms."""
+
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Outputs, (n, C)."""
+
+    @classmethod
+    def of(cls: type[T], term: Term) -> T:
+        """The term of a round itself; a ValueError unless it is of this kind."""
+        if not isinstance(term, cls):
+            raise ValueError(f"replay must have {cls.__name__} in each round, got {term!r:.60}")
+        return term
 
     @abstractmethod
     def scaled(self: T, factor: float) -> T:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..core import Fitted, Learner, Round, Term
-from ..terms import SymmetricTrees, Trees
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
 from ..utils.typing import Array
 from .registry import LEARNERS
@@ -138,7 +137,7 @@ class Mixture(Learner):
         """The term with the structure of `term`, on a sample of the rows."""
         # The random numbers of a fit.
         trees, _ = self._draw_tree(round), round.rng.random()
-        learner = trees if isinstance(term, Trees | SymmetricTrees) else LEARNERS.make(self.cosines)
+        learner = trees if term.is_tree else LEARNERS.make(self.cosines)
         sample, _ = sample_rows(round, self.subsample)
         return scaled_to_newton_step(learner, sample, learner.refit(term, sample))
 

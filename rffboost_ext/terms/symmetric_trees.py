@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class SymmetricTrees(Term):
         The sets, as bits: category c is a member of set s if bit ``c % 8`` of ``members[s, c // 8]`` is 1.
     """
 
+    is_tree: ClassVar[bool] = True
     feature: Array
     threshold: Array
     missing_right: Array
@@ -89,9 +90,10 @@ class SymmetricTrees(Term):
     @staticmethod
     def single(term: Term) -> SymmetricTrees:
         """The term itself; a ValueError unless it is one symmetric tree."""
-        if not isinstance(term, SymmetricTrees) or term.n_trees != 1:
+        tree = SymmetricTrees.of(term)
+        if tree.n_trees != 1:
             raise ValueError(f"replay must have one symmetric tree per round, got {term!r:.60}")
-        return term
+        return tree
 
     def as_trees(self) -> Trees:
         """The same function as binary trees, whose nodes of one level are equal; leaves must be constant."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import comb
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class Trees(Term):
         Number of outputs, C. It is required with `output`; by default it is the number of columns of `value`.
     """
 
+    is_tree: ClassVar[bool] = True
     roots: Array
     left: Array
     right: Array

@@ -98,8 +98,9 @@ def test_a_fit_leaves_little_behind(name, dtype):
         model.fit(X, y)
         # The standard library's ``inspect``, which writes representations, leaves cycles of 100 KB behind.
         gc.collect()
+        # Threads of other tests, such as of a cluster, may allocate some KB, too.
         # Until importances are asked for, the rows that they will be taken over stay.
-        assert tracemalloc.get_traced_memory()[0] <= 30_000 + MAX_ROWS * (X.itemsize * X.shape[1] + 8)
+        assert tracemalloc.get_traced_memory()[0] <= 60_000 + MAX_ROWS * (X.itemsize * X.shape[1] + 8)
     finally:
         tracemalloc.stop()
 

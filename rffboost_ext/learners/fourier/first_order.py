@@ -15,7 +15,7 @@ from ...utils.typing import Array
 from ..optimizers import OPTIMIZERS, Bounded
 from ..registry import LEARNERS
 from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
-from .fitted_frequencies import angles, require_cosines
+from .fitted_frequencies import angles, of_single_frequency
 from .objectives import EmpiricalRisk, FrequencyObjective, empirical_risk
 from .parts import GAMMA, PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum, Weighting, bandwidth
 
@@ -93,7 +93,7 @@ class RFFK(Learner):
 
     def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
         """The frequencies and the landmark of `term`, with weights for this round."""
-        cosines, criterion = require_cosines(term), choose_fit_criterion(self.fit_criterion, round)
+        cosines, criterion = Cosines.of(term), choose_fit_criterion(self.fit_criterion, round)
         outputs = np.cos(angles(cosines, round.design) - cosines.phase[:, None])
         risk = round.mean(criterion(round, outputs)[0])
         weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
@@ -164,7 +164,7 @@ class RFF1(Learner):
 
     def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
         """The cosine of `term`, whose amplitude is the length of the step of this round."""
-        cosines = require_cosines(term, single=True)
+        cosines = of_single_frequency(term)
         output = np.cos(angles(cosines, round.design) - cosines.phase[:, None])
         return replace(cosines, weight=np.ones((1, 1))), output.T
 

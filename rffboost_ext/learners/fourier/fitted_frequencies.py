@@ -12,13 +12,12 @@ from ...utils.typing import Array
 from ..design import Design
 
 
-def require_cosines(term: Term, single: bool = False) -> Cosines:
-    """The term itself; a ValueError unless it is a sum of cosines, or of those of a `single` frequency."""
-    if not isinstance(term, Cosines) or (single and len(term.omega) > min(2, term.weight.shape[1])):
-        raise ValueError(
-            f"replay must have cosines{' of a single frequency' * single} in each round, got {term!r:.60}"
-        )
-    return term
+def of_single_frequency(term: Term) -> Cosines:
+    """The term itself; a ValueError unless it is a sum of cosines of one frequency for each output."""
+    cosines = Cosines.of(term)
+    if len(cosines.omega) > min(2, cosines.weight.shape[1]):
+        raise ValueError(f"replay must have cosines of a single frequency in each round, got {term!r:.60}")
+    return cosines
 
 
 def coordinates(cosines: Cosines, design: Design) -> Array:

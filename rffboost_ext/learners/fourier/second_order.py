@@ -17,7 +17,7 @@ from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
-from .fitted_frequencies import angles, cosine_term, require_cosines, with_amplitudes
+from .fitted_frequencies import angles, cosine_term, of_single_frequency, with_amplitudes
 from .sparse_supports import add_gain, draw_candidates, feature_probability
 
 # Lower bound on the unit of hessians: the square of a penalty in this unit is finite.
@@ -134,7 +134,7 @@ class RFFNewton(Learner):
 
     def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
         """The frequency of `term` with amplitudes for all rows of this round."""
-        cosines = require_cosines(term, single=True)
+        cosines = of_single_frequency(term)
         angle, floor = angles(cosines, round.design)[:1], self._hessian_floor(round)
         rate = np.full((round.raw.shape[1], 1), cap_relative_rate(self.relative_rate, round))
         if round.output_weights is not None:

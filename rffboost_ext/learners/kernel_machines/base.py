@@ -14,7 +14,6 @@ from ...utils.kernel_ridge import SelectedKernel
 from ...utils.parallel import SINGLE_BLAS
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
-from ..fourier.fitted_frequencies import require_cosines
 from ..fourier.second_order import cap_relative_rate
 from ..subsampling import sample_by_gradient
 from .frequency_selection import select_frequencies
@@ -85,7 +84,7 @@ class KernelMachine(Learner):
     def refit(self, term: Term, round: Round) -> tuple[Cosines, Array]:
         """The frequencies of `term` with amplitudes for this round, and their outputs."""
         with SINGLE_BLAS:
-            features = FittedFeatures(require_cosines(term))
+            features = FittedFeatures(Cosines.of(term))
             kernel = round.design.learner_state(
                 (*self._cache_key, "penalty"), lambda: self._select_penalty(round, features)
             )

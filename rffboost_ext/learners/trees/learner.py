@@ -129,14 +129,12 @@ class Tree(Learner):
 
     def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
         """The splits of `term`, and leaves for all rows of this round."""
-        if not isinstance(term, Trees):
-            raise ValueError(f"replay must have trees in each round, got {term!r:.60}")
         signs, n_outputs = None, round.raw.shape[1]
         direction, (gradient, hessian) = np.ones(n_outputs), weighted_derivatives(round)
         if "monotone_constraints" in self.active_constraints:
             signs, direction = np.asarray(self.monotone_constraints), required_signs(round.loss, n_outputs)
         rule = LeafValues(self.reg_lambda, self.reg_alpha, self.max_delta_step, self.min_child_weight, signs)
-        old = term.scaled(direction)
+        old = Trees.of(term).scaled(direction)
         tree, output = rule.refit(old, round.design.original, gradient * direction, hessian, round.prior)
         return tree.scaled(direction), output * direction
 
