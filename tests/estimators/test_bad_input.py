@@ -243,7 +243,7 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         (
             {"replay": LONG, "learner": "symmetric_tree", "n_estimators": 3},
             ValueError,
-            "replay must have one symmetric tree per round, got Cosines",
+            "replay must have SymmetricTrees in each round, got Cosines",
         ),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0 or None, got -1"),
         ({"loss": "mse"}, ValueError, "unknown loss 'mse'"),
