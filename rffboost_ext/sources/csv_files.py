@@ -77,7 +77,7 @@ def csv(
     Parameters
     ----------
     paths : path, pattern, or sequence of these
-        Files such as "rows/*.csv", perhaps compressed as their suffix says. The files of a pattern are sorted.
+        Files such as ``rows/*.csv``, perhaps compressed as their suffix says. The files of a pattern are sorted.
     {columns}
     types : mapping of str to pyarrow.DataType, optional
         Types of columns; "dictionary" types are categories. Other types are found out.

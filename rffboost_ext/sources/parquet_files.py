@@ -47,7 +47,7 @@ def parquet(
     Parameters
     ----------
     paths : path, pattern, or sequence of these
-        Files such as "rows/*.parquet". The files of a pattern are sorted by name.
+        Files such as ``rows/*.parquet``. The files of a pattern are sorted by name.
     {columns}
 
     Returns

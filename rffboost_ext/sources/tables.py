@@ -203,7 +203,7 @@ class TablePart:
 class Tables(Source):
     """Pieces of tables with the same columns.
 
-    A new format is a :class:`Piece` and a function that finds out the names and types of its columns.
+    A new format is a ``Piece`` and a function that finds out the names and types of its columns.
 
     Parameters
     ----------

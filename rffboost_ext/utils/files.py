@@ -14,7 +14,9 @@ from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the file at `path` by `data`, atomically; see :func:`replaced`.
+    """Replace the file at `path` by `data`, atomically.
+
+    If the process or the machine stops, or an error is raised, `path` is the old or the new file.
 
     Parameters
     ----------
