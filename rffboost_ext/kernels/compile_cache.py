@@ -30,7 +30,9 @@ from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 DIGEST_SIZE = hashlib.sha256().digest_size
-PACKAGE_FOLDER = Path(__file__).parent / "__pycache__"
+# Beside the package: files that pip does not know would keep the folder of a package that it removes, which Python
+# then imports as a namespace, before a package that is installed as editable.
+PACKAGE_FOLDER = Path(__file__).parents[2] / "__pycache__"
 # Numba's settings that change the code of a kernel.
 SETTINGS = "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML"
 # A compiled kernel has less than a hundredth of this number of bytes.

@@ -208,6 +208,10 @@ def test_files_of_older_sources_are_removed_from_the_package_folder(double, fold
     assert len(files(folders[0])) == 2
 
 
+def test_no_file_keeps_the_folder_of_a_package_that_is_removed():
+    assert not compile_cache.PACKAGE_FOLDER.is_relative_to(Path(compile_cache.__file__).parents[1])
+
+
 def test_variables_name_the_only_folder(monkeypatch):
     monkeypatch.setattr(compile_cache.numba.config, "CACHE_DIR", "/some/where")
     assert compile_cache.cache_folders() == [Path("/some/where/rffboost_ext")]
