@@ -47,6 +47,7 @@ from .persistence.values import storable
 from .terms import Cosines, SymmetricTrees, Trees
 from .terms.ensemble import Ensemble
 from .utils.registry import Registry
+from .utils.warmup import warmup
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -110,4 +111,5 @@ __all__ = [
     "presets",
     "save_model",
     "storable",
+    "warmup",
 ]

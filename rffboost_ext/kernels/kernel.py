@@ -85,7 +85,9 @@ class CompiledKernel:
 
     @defer_signals()
     def compile(self, precision: str) -> Callable[..., Any]:
-        """Compile the function for a precision, or load it from the cache."""
+        """Compile the function for a precision, or load it from the cache, once in a process."""
+        if precision in self._compiled:
+            return self._compiled[precision]
         dispatcher = numba.njit(fastmath=self.fastmath, nogil=True, **COMMON)(self.function)
         dispatcher._cache = KernelCache(self.name)
         with without_garbage_collection():

@@ -7,9 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_diabetes, load_wine, make_classification
 
-from rffboost_ext import LEARNERS, RFFBoostRegressor, cli
+import rffboost_ext
+from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, cli
 from rffboost_ext.kernels import warmup
 from rffboost_ext.kernels.kernel import KERNELS, CompiledKernel, kernel, parameter_type
 
@@ -74,6 +75,17 @@ def test_signatures_have_a_type_for_each_parameter():
         assert len(one.signature.split()) == len(parameters), one.name
         for precision in one.precisions:
             assert all(parameter_type(text, precision) is not None for text in one.signature.split())
+
+
+@pytest.mark.parametrize("make", [load_wine, load_diabetes])
+def test_no_default_fit_loads_a_kernel_after_a_warmup(make, monkeypatch):
+    for one in warmup.package_kernels().values():
+        monkeypatch.setattr(one, "_compiled", {})
+    rffboost_ext.warmup()
+    monkeypatch.setattr(CompiledKernel, "compile", None)
+    X, y = make(return_X_y=True)
+    estimator = RFFBoostClassifier if make is load_wine else RFFBoostRegressor
+    estimator(n_estimators=3, random_state=0).fit(X, y).predict(X)
 
 
 @pytest.mark.slow
