@@ -3,7 +3,7 @@
 from . import presets
 from ._version import __version__
 from .boosting.boost import boost
-from .boosting.callbacks import Progress, ProgressBar
+from .boosting.callbacks import Progress, ProgressBar, TimeBudget
 from .boosting.loop import Shrunk
 from .boosting.steps import STEPS, Decay
 from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Round, Scales, Step, Term
@@ -99,6 +99,7 @@ __all__ = [
     "SymmetricTree",
     "SymmetricTrees",
     "Term",
+    "TimeBudget",
     "Tree",
     "Trees",
     "Weighting",

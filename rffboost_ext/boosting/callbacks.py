@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import Round, Term
 from ..utils.packages import require_packages
-from ..utils.param_validation import Function, Integer, SequenceOf, require
+from ..utils.param_validation import POSITIVE, Function, Integer, SequenceOf, require
 from ..utils.typing import Array
 
 # Maximum number of rounds between two lines with verbose=1.
@@ -106,8 +106,9 @@ Callback: TypeAlias = Callable[[Progress], object]
 """Called after each round; a true result ends the training of the model.
 
 Checkpoints include a callback with methods ``state()`` and ``restore(state)``: ``state`` returns values, arrays or
-storable objects, which ``restore`` receives when the fit is resumed. Estimators call a method ``close()`` when the
-fit ends, also if it fails.
+storable objects, which ``restore`` receives when the fit is resumed. Estimators call a method ``begin()`` when the
+fit begins, and ``close()`` when it ends, also if it fails. A method ``ends_fit()`` says between two models whether
+the whole fit ends; a callback that has it is called in races and refits too.
 """
 
 
@@ -118,6 +119,71 @@ def stops_training(callback: Callback, progress: Progress) -> bool:
         return bool(answer)
     except (TypeError, ValueError) as error:
         raise TypeError(f"callbacks: {callback!r} must return a truth value or None, got {answer!r}") from error
+
+
+def begin_fit(callbacks: Sequence[Callback]) -> None:
+    """Tell callbacks with a method ``begin`` that a fit begins."""
+    for callback in callbacks:
+        if hasattr(callback, "begin"):
+            callback.begin()
+
+
+def ending(callbacks: Sequence[Callback]) -> list[Any]:
+    """The callbacks that may end a fit of several models."""
+    return [callback for callback in callbacks if hasattr(callback, "ends_fit")]
+
+
+def ends_fit(callbacks: Sequence[Callback]) -> bool:
+    """Whether a callback ends the fit: no further model of it is trained."""
+    return any(callback.ends_fit() for callback in ending(callbacks))
+
+
+class TimeBudget:
+    """Ends a fit at the first round after some seconds, with a valid model.
+
+    For the ``callbacks`` of an estimator. The time counts from the start of each fit. When it is over, the fit
+    ends with what has been trained. A single model has its best round so far. Of a stack the remaining members
+    are left out, and the others are weighted by held-out rows. An average of folds has the models that are
+    complete. Models that are not yet refitted to all rows stay as early stopping left them. If the time suffices,
+    the fit gives the same bits as without a budget.
+
+    Parameters
+    ----------
+    seconds : float
+        The time, above 0. A fit takes longer by a round at most, and by what follows the last round: the weights
+        of a stack and the metrics on each ``eval_set``. At least one round is trained.
+
+    Notes
+    -----
+    In :func:`~rffboost_ext.boost` the time counts from the construction of the callback. A search over parameters
+    gives each of its fits the whole time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, TimeBudget
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> model = RFFBoostRegressor(callbacks=[TimeBudget(60.0)], random_state=0).fit(X, np.sin(X[:, 0]))
+    """
+
+    def __init__(self, seconds: float) -> None:
+        require("TimeBudget", "seconds", seconds, POSITIVE)
+        self.seconds = seconds
+        self.begin()
+
+    def __repr__(self) -> str:
+        return f"TimeBudget({self.seconds!r})"
+
+    def __call__(self, progress: Progress) -> bool:
+        return self.ends_fit()
+
+    def begin(self) -> None:
+        """Start the clock."""
+        self._end = monotonic() + self.seconds
+
+    def ends_fit(self) -> bool:
+        """Whether the time is over."""
+        return monotonic() >= self._end
 
 
 class ScoreRecorder:

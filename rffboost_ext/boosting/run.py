@@ -19,7 +19,7 @@ from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.parallel import START_CALLS, Calls, call_later
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .callbacks import Callback, ModelLabel
+from .callbacks import Callback, ModelLabel, ending, ends_fit
 from .early_stopping.monitor import ErrorFunction
 from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
@@ -44,7 +44,7 @@ class StoppedRun:
     init : Ensemble, optional
         The model to continue from.
     callbacks : sequence of callable
-        Called after each round, but of a refit.
+        Called after each round; in races and refits only those that may end the fit.
     """
 
     plan: Plan
@@ -66,6 +66,8 @@ class StoppedRun:
         """
         splits = [(ALL_ROWS, validation)] if validation is not None else self._splits(trainer.loss, seed)
         trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
+        # A fit that a callback has ended may have models of some splits only.
+        splits = splits[: len(runs[0])]
         models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
         by_score = weights_scores(trainer.loss, self.rows.y, models)
         weight = stacking_weights(trainer.loss, models[0], raw, [held for _, held in splits], by_score)
@@ -102,16 +104,21 @@ class StoppedRun:
         if not self.plan.races or len(members) == 1:
             return members
         few = replace(self.plan, n_estimators=min(self._done + RACE_ROUNDS, self.plan.n_estimators))
-        # Neither callbacks nor records see the race.
-        race, recorder = replace(self, plan=few, callbacks=()), FitRecorder()
-        calls = race._models([replace(trainer, member=one, recorder=recorder) for one in members], splits)
-        errors = [sum(call().scores.min() for call in row) for row in calls]
+        # Callbacks and records do not see the race.
+        race, recorder = replace(self, plan=few, callbacks=ending(self.callbacks)), FitRecorder()
+        errors: list[float] = []
+        for row in race._models([replace(trainer, member=one, recorder=recorder) for one in members], splits):
+            if not (errors and ends_fit(self.callbacks)):
+                errors.append(sum(call().scores.min() for call in row))
         return [members[int(np.argmin(errors))]]
 
     def _train(
         self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
     ) -> tuple[list[Trainer], list[list[Model]]]:
-        """The trainers of the members whose condition is met, and a model of each for each split."""
+        """The trainers of the members whose condition is met, and a model of each for each split.
+
+        If a callback ends the fit before the first member has all of its models, those that it has.
+        """
         labels = [
             ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, len(splits))
             for number, member in enumerate(members)
@@ -121,16 +128,28 @@ class StoppedRun:
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
         for own, calls in zip(several, self._models(several, splits, extra), strict=True):
-            condition, runs = own.member.condition, list[Model]()
-            while calls:
-                call = calls.pop(0)
-                if condition is None or condition.is_met(runs, results):
-                    runs.append(call())
-                    trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
+            runs = self._runs(own, calls, results)
             if len(runs) == len(splits):
                 trainers.append(own)
                 results.append(runs)
-        return trainers, results
+            if ends_fit(self.callbacks):
+                break
+        return (trainers, results) if results else ([own], [runs])
+
+    def _runs(self, trainer: Trainer, calls: Calls, others: Sequence[Sequence[Model]]) -> list[Model]:
+        """The models of a member while its condition is met by the models of others, and no callback ends the fit.
+
+        Of several models the one that was then in training is left out.
+        """
+        condition, runs = trainer.member.condition, list[Model]()
+        while calls:
+            call = calls.pop(0)
+            if condition is None or condition.is_met(runs, others):
+                runs.append(call())
+                trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
+                if ends_fit(self.callbacks):
+                    return runs[:-1] or runs
+        return runs
 
     def _models(
         self, trainers: Sequence[Trainer], splits: Sequence[tuple[Index, Dataset]], extra: float = 1.0
@@ -172,24 +191,28 @@ class StoppedRun:
         refits = [(number,) for number, trainer in enumerate(trainers) if trainer.member.refits]
         calls = self._start(trainers[0], partial(self._refitted_model, trainers, models, growth), refits)
         return [
-            [calls.pop(0)()] if trainer.member.refits else row
-            for trainer, row in zip(trainers, models, strict=True)
+            calls.pop(0)() if trainer.member.refits else row for trainer, row in zip(trainers, models, strict=True)
         ]
 
     def _refitted_model(
         self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int
-    ) -> Ensemble:
+    ) -> list[Ensemble]:
         """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones.
 
-        A new model has `growth` times the mean of the new rounds.
+        A new model has `growth` times the mean of the new rounds. If a callback ends the fit before all rounds are
+        done, the models of the splits stay.
         """
-        trainer, own = trainers[number].independent(0), models[number]
+        trainer, own, callbacks = trainers[number].independent(0), models[number], ending(self.callbacks)
+        if ends_fit(callbacks):
+            return own
         if len(own) == 1 and trainer.member.replays:
-            return trainer.replay(self.rows, own[0], self.init)
-        new = float(np.mean([len(model) for model in own])) - self._done
-        return trainer.fit(
-            self.rows, min(self._done + round(growth * new), self.plan.n_estimators), init=self.init
-        )
+            n_rounds = len(own[0])
+            model = trainer.replay(self.rows, own[0], self.init, callbacks=callbacks)
+        else:
+            new = float(np.mean([len(model) for model in own])) - self._done
+            n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
+            model = trainer.fit(self.rows, n_rounds, callbacks, self.init)
+        return [model] if len(model) == n_rounds else own
 
 
 def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array) -> Ensemble:

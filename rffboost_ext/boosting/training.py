@@ -198,11 +198,16 @@ class Trainer:
         return state.ensemble
 
     def replay(
-        self, data: Dataset, model: Ensemble, init: Ensemble | None = None, prior_weight: float = 0.0
+        self,
+        data: Dataset,
+        model: Ensemble,
+        init: Ensemble | None = None,
+        prior_weight: float = 0.0,
+        callbacks: Sequence[Callback] = (),
     ) -> Ensemble:
         """The terms of a model fitted again to all rows, without pools, after the rounds of `init`."""
         whole = replace(self, member=replace(self.member, pool_size=None))
-        return whole.fit(data, len(model), init=init, replay=model, prior_weight=prior_weight)
+        return whole.fit(data, len(model), callbacks, init, replay=model, prior_weight=prior_weight)
 
     def outcome(self, train: Callable[[], Result]) -> Result:
         """What `train` returns, with its evaluations; after an interrupt the models that are done.

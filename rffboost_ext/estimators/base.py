@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
-from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, report_rows
+from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, begin_fit, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.early_stopping.validation_split import splits_of
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
@@ -111,6 +111,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         """
         owner = type(self).__name__
         parts = compose(self)
+        begin_fit(self.callbacks or ())
         given = sample_of(self, X, y, sample_weight, groups, base_margin)
         X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         eval_set, _ = drawn_sets(self, eval_set)
