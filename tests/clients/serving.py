@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import runpy
-from functools import reduce
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.model_selection import cross_val_score
@@ -119,20 +118,25 @@ def dask_backend(folder):
     np.testing.assert_array_equal(found, cross_val_score(regressor(), X, y, cv=3))
 
 
-@job("distribution", "ray", "see `examples/14_ray_and_spark.py`, also for Spark")
+@job("distribution", "ray", "see `examples/14_ray_and_spark.py`")
 def rows_on_ray(folder):
     """A fit to files that Ray's workers read."""
-    found = runpy.run_path(str(EXAMPLES / "14_ray_and_spark.py"), run_name="__main__")
+    check_cluster()
+
+
+@job("distribution", "pyspark", "see `examples/14_ray_and_spark.py`; Spark needs Java")
+def rows_on_spark(folder):
+    """A fit to files that Spark's executors read."""
+    check_cluster("spark")
+
+
+def check_cluster(*arguments):
+    """The model of the example has the bits of a fit without a cluster."""
+    script = str(EXAMPLES / "14_ray_and_spark.py")
+    with patch("sys.argv", [script, *arguments]):
+        found = runpy.run_path(script, run_name="__main__")
     rows = found["X"][:1_000]
     np.testing.assert_array_equal(found["model"].predict(rows), found["alone"].predict(rows))
-
-    def parallelize(parts, number):
-        return SimpleNamespace(
-            map=lambda read: SimpleNamespace(treeReduce=lambda merge: reduce(merge, map(read, parts)))
-        )
-
-    on_spark = found["OnSpark"](found["rows"], SimpleNamespace(parallelize=parallelize))
-    assert on_spark.reduce(lambda part: sum(map(len, part.batches())), int.__add__) == len(found["X"])
 
 
 @job("serving", "duckdb", "see `examples/15_duckdb.py`; the function needs ONNX Runtime only")
