@@ -26,6 +26,7 @@ from rffboost_ext.exporting import (
 from . import (  # noqa: F401  register kinds of terms and of estimators
     cosines,
     host_models,
+    linear,
     linear_trees,
     mapped,
     pipelines,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rffboost_ext import Cosines, Term
 from rffboost_ext.exporting import Array
-from rffboost_ext.terms import ImputeAndEncode, Mapped
+from rffboost_ext.terms import ImputeAndEncode, Linear, Mapped
 
 from .category_sets import is_valid_code, where_else
 from .conversion import convert_in_scope, convert_term, rounding_error
@@ -38,17 +38,17 @@ def relative_to_center(term: Mapped, dtype: np.dtype[Any]) -> tuple[Term, Impute
 
     Imputed values are then as precise as centered features in float32.
     """
-    cosines, expansion = term.term, term.feature_map.expansion
-    if expansion is None or term.feature_map.scale is not None or not isinstance(cosines, Cosines):
-        return cosines, expansion, None
-    if cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
-        return cosines, expansion, None
+    inner, expansion = term.term, term.feature_map.expansion
+    if expansion is None or term.feature_map.scale is not None or not isinstance(inner, Cosines | Linear):
+        return inner, expansion, None
+    if inner.center is None or (isinstance(inner, Cosines) and center_and_bias(inner, dtype)[0] is None):
+        return inner, expansion, None
     p = len(expansion.numeric)
-    origin = cosines.center[:p].astype(dtype).astype(np.float64)
+    origin = inner.center[:p].astype(dtype).astype(np.float64)
     shift = np.append(origin, np.zeros(expansion.n_expanded - p))
-    clipping = None if cosines.clipping is None else cosines.clipping.translate(-shift)
+    clipping = None if inner.clipping is None else inner.clipping.translate(-shift)
     near = replace(expansion, means=expansion.means - origin)
-    return replace(cosines, center=cosines.center - shift, clipping=clipping), near, origin
+    return replace(inner, center=inner.center - shift, clipping=clipping), near, origin
 
 
 def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
@@ -84,7 +84,7 @@ def impute(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
 def _(term: Mapped, X: Array, eps: float) -> float:
     seen, inner, expansion = term.feature_map(X), term.term, term.feature_map.expansion
     bound = rounding_error(inner, seen, eps)
-    if expansion is None or not expansion.regressions or not isinstance(inner, Cosines):
+    if expansion is None or not expansion.regressions or not isinstance(inner, Cosines | Linear):
         return bound
-    # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
+    # In Python imputed values are rounded at their own magnitude, before the center is subtracted.
     return bound + rounding_error(replace(inner, center=None), seen, float(np.finfo(np.float64).eps))

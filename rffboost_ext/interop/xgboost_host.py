@@ -22,8 +22,8 @@ from ..learners.trees.xgboost_model import (
 from ..losses.links import LogitLink, sigmoid
 from ..losses.registry import LOSSES
 from ..persistence.values import Packer, Unpacker
+from ..terms import ClipAndLog, Linear
 from ..terms.ensemble import Ensemble
-from ..terms.linear_trees import linear_model
 from ..utils.registry import qualified_name
 from ..utils.typing import Array
 from .host import Host, HostModel
@@ -133,7 +133,10 @@ def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:
         return list(read_rounds(learner))
     weights = single(learner["gradient_booster"]["model"]["weights"])
     by_feature = weights.reshape(-1, count_outputs(learner))
-    return [linear_model(by_feature[:-1].T, by_feature[-1])]
+    n_features = len(by_feature) - 1
+    # Missing values count as 0.
+    imputing = ClipAndLog.only_imputing(np.zeros(n_features))
+    return [Linear(np.arange(n_features), by_feature[:-1], by_feature[-1], clipping=imputing)]
 
 
 def names_of(booster: Booster) -> Array | None:

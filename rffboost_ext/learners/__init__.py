@@ -6,6 +6,7 @@ from .fourier.parts import PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum,
 from .fourier.second_order import RFFNewton
 from .kernel_machines.irls import RFFIRLS
 from .kernel_machines.ridge import RFFRidge
+from .lasso import LassoPath
 from .mixture import Mixture
 from .registry import LEARNERS
 from .trees.learner import Tree
@@ -21,6 +22,7 @@ __all__ = [
     "SPECTRA",
     "WEIGHTINGS",
     "FitCriterion",
+    "LassoPath",
     "Mixture",
     "Placement",
     "RFFNewton",

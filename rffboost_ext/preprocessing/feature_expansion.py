@@ -240,7 +240,7 @@ def fit_scaling(
     center, scale = mean_and_scale(numeric, weight, np.inf)
     if clipping is not None and clipping.log_scale is not None:
         rows, columns = slice(None, None, -(-len(X) // MAX_LOG_ROWS)), clipping.log_columns[0]
-        logs = clipping.head(len(center))(numeric[rows].astype(np.float64))
+        logs = clipping.take(slice(len(center)))(numeric[rows].astype(np.float64))
         log_center, log_scale = mean_and_scale(logs, weight[rows], np.inf)
         center[columns], scale[columns] = log_center[columns], log_scale[columns]
     if expansion is None:

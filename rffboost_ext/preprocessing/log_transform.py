@@ -91,7 +91,7 @@ def candidate_log_scales(
     analysis of transformations, Journal of the Royal Statistical Society B 1964), is chosen by skewness, as is
     common in applied statistics: for a free shift their likelihood has no maximum.
     """
-    size, numbers = X.shape[1], clipping.head(X.shape[1])
+    size, numbers = X.shape[1], clipping.take(slice(X.shape[1]))
     skew = skewness(X, weight)
     # A few distant values hardly change the mean distance, unlike the standard deviation.
     unit = weight @ X / weight.sum() - np.where(skew > 0.0, numbers.low, numbers.high)

@@ -5,12 +5,13 @@ from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .cosines import Cosines
 from .expansion import ImputeAndEncode
+from .linear import Linear
 from .linear_trees import LinearTrees
 from .mapped import FeatureMap, Mapped
 from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
-KINDS = (Cosines, LinearTrees, Mapped, SymmetricTrees, Trees)
+KINDS = (Cosines, Linear, LinearTrees, Mapped, SymmetricTrees, Trees)
 """The kinds of terms of this package."""
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Cosines",
     "FeatureMap",
     "ImputeAndEncode",
+    "Linear",
     "LinearTrees",
     "Mapped",
     "Recoding",

@@ -103,10 +103,10 @@ class ClipAndLog(PickledByFields):
         log_scale = None if self.log_scale is None else self.log_scale * factor
         return ClipAndLog(self.low * factor + shift, self.high * factor + shift, log_scale, means)
 
-    def head(self, size: int) -> ClipAndLog:
-        """The same for the first `size` features."""
-        log_scale, means = (None if part is None else part[:size] for part in (self.log_scale, self.means))
-        return ClipAndLog(self.low[:size], self.high[:size], log_scale, means)
+    def take(self, columns: slice | Array) -> ClipAndLog:
+        """The same for some of the features."""
+        log_scale, means = (None if part is None else part[columns] for part in (self.log_scale, self.means))
+        return ClipAndLog(self.low[columns], self.high[columns], log_scale, means)
 
     def after(self, other: ClipAndLog) -> ClipAndLog:
         """The range that is equivalent to clipping to `other`, then to this one; without log transforms."""

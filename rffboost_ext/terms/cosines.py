@@ -15,7 +15,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog
 from .cosine_arrays import BLOCK_ENTRIES, Projection, distinct_rows, group_sums, half_quadrature, pad_rows
-from .mapped import FeatureMap, Mapped, unmapped
+from .mapped import FeatureMap, around_clipped, unmapped
 from .stored_fields import require_field, require_instance
 from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
 
@@ -241,16 +241,7 @@ class Cosines(Term):
         return first.with_cos_sin_weights(first.omega, weights)
 
     def on_features(self, features: FeatureMap) -> Term:
-        term, clipping = self, features.clipping
-        if features.center is not None and features.scale is not None:
-            term = term.standardized(features.center, features.scale)
-        if clipping is not None:
-            term = replace(term, clipping=clipping if term.clipping is None else term.clipping.after(clipping))
-        expansion = features.expansion
-        imputes = term.clipping is not None and term.clipping.means is not None
-        if expansion is None or (imputes and expansion.only_imputes_means):
-            return term
-        return Mapped(term, features.expanding)
+        return around_clipped(self, features)
 
     @staticmethod
     def within(term: Term) -> tuple[Cosines, FeatureMap] | None:

@@ -26,8 +26,8 @@ LOWEST = np.finfo(np.float32).min
 class LinearTrees(Term):
     """The sum of regression trees whose leaves are linear functions: ``x -> sum_j b_j(x) x_j + b_d(x)``.
 
-    Missing values count as 0: a leaf with another rule tests for them by splits. Trees of one leaf are a linear
-    model. LightGBM grows them with ``linear_tree``, XGBoost's ``gblinear`` is a linear model.
+    Missing values count as 0: a leaf with another rule tests for them by splits. LightGBM grows such trees with
+    ``linear_tree``.
 
     Parameters
     ----------
@@ -96,14 +96,6 @@ def with_all_columns(trees: Trees) -> Trees:
     value = np.zeros((len(trees.value), trees.n_outputs))
     value[np.arange(len(value)), trees.output[trees.tree_of_nodes]] = trees.value[:, 0]
     return replace(trees, value=value, output=None)
-
-
-def linear_model(slopes: Array, constant: Array) -> LinearTrees:
-    """The linear model ``x -> slopes x + constant``, for slopes (C, d) and constants (C,)."""
-    value = np.column_stack([slopes, constant]).reshape(1, -1)
-    child, feature = np.full(1, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
-    nodes = child, child, feature, np.zeros(1), np.zeros(1, dtype=bool), value
-    return LinearTrees(Trees(np.zeros(1, dtype=np.int64), *nodes), len(constant))
 
 
 @dataclass(frozen=True)

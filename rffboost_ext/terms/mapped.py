@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -105,6 +105,20 @@ class FeatureMap(PickledByFields):
             require_instance("clipping", self.clipping, ClipAndLog)
             self.clipping.check(n_features)
         return n_features
+
+
+def around_clipped(term: Any, features: FeatureMap) -> Term:
+    """The function ``x -> term(features(x))``, for a term that has a range of its own and can be standardised."""
+    clipping = features.clipping
+    if features.center is not None and features.scale is not None:
+        term = term.standardized(features.center, features.scale)
+    if clipping is not None:
+        term = replace(term, clipping=clipping if term.clipping is None else term.clipping.after(clipping))
+    expansion = features.expansion
+    imputes = term.clipping is not None and term.clipping.means is not None
+    if expansion is None or (imputes and expansion.only_imputes_means):
+        return cast(Term, term)
+    return Mapped(term, features.expanding)
 
 
 def unmapped(term: Term) -> tuple[Term, FeatureMap]:

@@ -41,7 +41,9 @@ def test_threads_do_not_change_bits_of_many_rows(loss, params):
     np.testing.assert_array_equal(one.ensemble_.raw(X), two.ensemble_.raw(X))
 
 
-@pytest.mark.parametrize(("loss", "learner"), [p for p in PAIRS if "tree" not in p[1].name], ids=str)
+@pytest.mark.parametrize(
+    ("loss", "learner"), [p for p in PAIRS if "tree" not in p[1].name and p[1].name != "lasso"], ids=str
+)
 def test_the_seed_matters(loss, learner):
     X, y = make_data(loss)
     one, two = (make_estimator(loss, learner, random_state=seed).fit(X, y) for seed in (1, 2))

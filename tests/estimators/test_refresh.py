@@ -25,7 +25,7 @@ from rffboost_ext import (
     sources,
 )
 from rffboost_ext.learners import RFF1, Mixture, SymmetricTree, Tree
-from rffboost_ext.terms import Cosines, SymmetricTrees, Trees
+from rffboost_ext.terms import Cosines, Linear, SymmetricTrees, Trees
 from tests.cases import ALL_PAIRS, LEARNER_CASES, make_data, make_estimator
 from tests.estimators.test_every_estimator import BOOSTERS, WRAPPERS, N, X
 
@@ -46,7 +46,8 @@ def target(rows, scale=1.0):
 def structure(term: Any) -> list[Any]:
     """What a refresh keeps of a term."""
     inner = term.innermost
-    names = {Cosines: ["omega"], Trees: ["feature", "threshold", "left"], SymmetricTrees: ["feature", "threshold"]}
+    names = {Cosines: ["omega"], Linear: ["columns"], SymmetricTrees: ["feature", "threshold"]}
+    names[Trees] = ["feature", "threshold", "left"]
     return [getattr(inner, name) for name in names[type(inner)]]
 
 
@@ -93,9 +94,9 @@ def test_old_values_stay_with_a_large_weight(learner, outputs):
         learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, targets(ROWS))
     scores = []
-    for weight in (0.0, 30.0, 1e9):
+    for weight in (0.0, 30.0, 1e10):
         new = copy(model).refresh(NEW, -targets(NEW), prior_weight=weight)
-        scores.append(new.score(ROWS, -targets(ROWS)))
+        scores.append(new.score(NEW, -targets(NEW)))
     assert scores[0] > scores[1] > scores[2]
     shift = new.ensemble_.baseline - model.ensemble_.baseline
     # Lines in leaves end at the range of the new rows.

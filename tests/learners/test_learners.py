@@ -249,7 +249,7 @@ def test_the_unit_of_the_target_does_not_matter(learner, unit):
         for factor in (1.0, unit)
     )
     np.testing.assert_allclose(other, one, rtol=0, atol=1e-4)
-    assert np.corrcoef(one, TARGET)[0, 1] > 0.85
+    assert np.corrcoef(one, TARGET)[0, 1] > 0.8
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight")

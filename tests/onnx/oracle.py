@@ -15,7 +15,7 @@ from onnx_export.export import HIGHEST_OPSET
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
-from rffboost_ext.terms import Mapped
+from rffboost_ext.terms import Linear, Mapped
 
 from ..cases import PAIRS, make_data, make_estimator
 
@@ -132,10 +132,10 @@ def exact_term(term: Term, X: Array) -> Array:
         return np.array([sum(value_at(term, t, x) for t in range(term.n_trees)) for x in X])
     if term.clipping is not None:
         X = np.minimum(np.maximum(X, term.clipping.low), term.clipping.high)
-    wide = [np.asarray(a, dtype=np.longdouble) for a in (X, term.omega, term.phase, term.weight)]
-    x, omega, phase, weight = wide
-    z = (x if term.center is None else x - term.center.astype(np.longdouble)) @ omega.T - phase
-    return np.cos(z) @ weight
+    x = X.astype(np.longdouble) if term.center is None else X - term.center.astype(np.longdouble)
+    if isinstance(term, Linear):
+        return x[:, term.columns] @ term.slope + term.intercept
+    return np.cos(x @ term.omega.T - term.phase) @ term.weight.astype(np.longdouble)
 
 
 def walked(trees: Trees, node: int, row: Array) -> Array:

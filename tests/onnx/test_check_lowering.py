@@ -13,7 +13,8 @@ from onnx_export import Graph, convert_term
 from onnx_export.export import LOWEST_OPSET, OPSET
 from onnx_export.testing import check_lowering
 from rffboost_ext import Cosines, RFFBoostRegressor, SymmetricTrees, Term, Trees
-from rffboost_ext.terms import FeatureMap, LinearTrees, Mapped
+from rffboost_ext.terms import ClipAndLog, FeatureMap, LinearTrees, Mapped
+from rffboost_ext.terms import Linear as SparseLinear
 
 from ..own_parts import Linear
 from .oracle import NEWEST_OPSET, random_cosines, random_symmetric_trees, random_trees
@@ -33,6 +34,13 @@ def expanded() -> tuple[Term, np.ndarray]:
     return term, model.encoder_.transform(gaps)[:30]
 
 
+def linear(k: int) -> Term:
+    """A linear function of the last k columns, centred and log-transformed."""
+    ends = ClipAndLog(CENTER - SCALE, CENTER + 2.0 * SCALE, np.array([1.0, 0.0, -0.2]))
+    columns = np.arange(3 - k, 3)
+    return SparseLinear(columns, RNG.normal(size=(k, 2)) / SCALE[columns, None], np.ones(2), CENTER, ends)
+
+
 TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
     Cosines: lambda: [(random_cosines(0, 20, 3, 2, center=CENTER * 0.0), X / SCALE)],
     Trees: lambda: [(random_trees(0, 10, 3), X - CENTER), (random_trees(1, 10, 3, n_outputs=3), X - CENTER)],
@@ -40,6 +48,7 @@ TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
         (random_symmetric_trees(5, 70, 3), X - CENTER),
         (random_symmetric_trees(6, 10, 3, n_outputs=3, linear=True), X - CENTER),
     ],
+    SparseLinear: lambda: [(linear(k), X) for k in range(3)],
     LinearTrees: lambda: [(LinearTrees(random_trees(4, 10, 3, n_outputs=4 * c), c), X - CENTER) for c in (1, 2)],
     Mapped: lambda: [
         *((STANDARD.around(inner), X) for inner in (random_cosines(1, 5, 3), random_trees(2, 5, 3))),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Ensemble, SymmetricTrees, Trees
-from rffboost_ext.terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped
+from rffboost_ext.terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode, Linear, LinearTrees, Mapped
 from rffboost_ext.terms.cosine_arrays import Projection
 
 ENDS = np.array([-1.0, -2.0]), np.array([1.0, 2.0])
@@ -42,7 +42,8 @@ EXPANSION = ImputeAndEncode(
 )
 MAPPED = Mapped(Cosines(np.ones((1, 5)), np.zeros(1), np.ones((1, 1))), FeatureMap(EXPANSION))
 SCALED = Mapped(stump(), FeatureMap(center=np.zeros(2), scale=np.ones(2)))
-TERMS = [COSINES, PROJECTED, stump(), ONE_EACH, symmetric(), LinearTrees(stump(3)), MAPPED, SCALED]
+LINEAR = Linear(COLUMN[:1], np.ones((1, 1)), np.zeros(1), np.zeros(2))
+TERMS = [COSINES, PROJECTED, LINEAR, stump(), ONE_EACH, symmetric(), LinearTrees(stump(3)), MAPPED, SCALED]
 
 
 def expanded(**change) -> Mapped:
@@ -92,6 +93,10 @@ WRONG = [
     (replace(symmetric(), value=np.ones((1, 3, 1))), "value must have shape"),
     (replace(symmetric(), threshold=np.full((1, 1), np.nan)), "thresholds must be numbers"),
     (replace(symmetric(), low=None), "low must be an array of floats"),
+    (replace(LINEAR, columns=COLUMN[1:] + 1), "columns are out of range: 2"),
+    (replace(LINEAR, slope=np.ones((2, 1))), "slope must have shape"),
+    (replace(LINEAR, intercept=np.zeros(2)), "intercept must have shape"),
+    (replace(LINEAR, center=np.zeros(3)), "center must have shape"),
     (replace(LinearTrees(stump(3)), n_outputs=3), "trees with linear leaves must have 1 outputs, got 3"),
     (expanded(numeric=COLUMN[1:] + 1), "numeric are out of range"),
     (expanded(means=np.zeros(3)), "means must have shape"),

@@ -10,6 +10,7 @@ import pytest
 
 from rffboost_ext import Cosines, Trees
 from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, outputs_of_each
+from rffboost_ext.terms import Linear as SparseLinear
 from rffboost_ext.terms.cosine_arrays import Projection
 
 from ..onnx.oracle import random_symmetric_trees, random_trees
@@ -47,6 +48,11 @@ def projected(rng):
     return Cosines(rng.standard_normal((3, 2)), np.zeros(3), np.ones((3, 2)), np.ones(D), EXTENT, projection)
 
 
+def linear(rng):
+    """A linear function of two columns, clipped, with logarithms of one of them."""
+    return SparseLinear(np.array([0, 2]), rng.standard_normal((2, 2)), np.ones(2), np.ones(D), BENT)
+
+
 TERMS = {
     "cosines": cosines,
     "cosines of two outputs": lambda rng: cosines(rng, 2),
@@ -60,6 +66,8 @@ TERMS = {
     "symmetric trees of linear leaves": lambda rng: random_symmetric_trees(2, 5, D, linear=True),
     "trees of linear leaves": lambda rng: LinearTrees(random_trees(3, 4, D, n_outputs=2 * (D + 1)), 2),
     "projected cosines": lambda rng: projected(rng),
+    "linear functions": lambda rng: linear(rng),
+    "imputed linear functions": lambda rng: IMPUTED.around(replace(linear(rng), clipping=None)),
     "imputed cosines": lambda rng: IMPUTED.around(cosines(rng, centered=True)),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
     "standardized linear": lambda rng: STANDARD.around(Linear(rng.standard_normal((D, 2)))),
