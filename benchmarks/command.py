@@ -69,6 +69,8 @@ class Benchmark:
         ``show(frame)`` is the report of a data frame of records.
     missing : callable, optional
         ``missing(dataset, folder)`` is why a data set is not available; empty if it is.
+    optional : sequence of str
+        Systems that are measured only if they are named.
     """
 
     doc: str | None
@@ -84,6 +86,7 @@ class Benchmark:
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     show: Callable[[Any], str] | None = None
     missing: Callable[[str, Path | None], str] = lambda dataset, folder: ""
+    optional: Sequence[str] = ()
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Measure what is missing in a file of records, and print the report of all of them."""
@@ -93,9 +96,11 @@ class Benchmark:
         file = Records(given.out, tuple(self.measures))
         try:
             study = self.study(given)
-            file.read()
+            known = file.read()
         except ValueError as error:
             parser.error(str(error))
+        if given.again:
+            file.write(r for r in known.values() if r.system not in study.systems or r.dataset not in study.data)
         records, failures = study.resume(file, given.jobs)
         print(self.text(records.values(), study))
         for line in failure_lines(failures):
@@ -111,6 +116,7 @@ class Benchmark:
         parser.add_argument(
             "--systems", nargs="+", metavar="NAME", help="all by default; the first is compared with"
         )
+        parser.add_argument("--again", action="store_true", help="measure these systems anew")
         parser.add_argument("--splits", type=positive, help=f"splits of each data set; {self.splits} by default")
         parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
         parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
@@ -123,12 +129,13 @@ class Benchmark:
             raise ValueError(f"--out: there is no folder {str(given.out.absolute().parent)!r}")
         folder = data_folder(given.data_dir)
         wanted = given.datasets or self.datasets
+        systems = given.systems or [name for name in self.systems if name not in self.optional]
         missing = {name: why for name in wanted if (why := self.missing(name, folder))}
         for name, why in missing.items():
             print(f"left out: {name}: {why}", file=sys.stderr)
         return Study(
             data={name: partial(self.load, name, folder) for name in wanted if name not in missing},
-            systems={name: self.systems[name] for name in given.systems or self.systems},
+            systems={name: self.systems[name] for name in systems},
             splits=self.split,
             measures=self.measure,
             columns=tuple(self.measures),

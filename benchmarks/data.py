@@ -1,9 +1,9 @@
-"""Data sets of the benchmarks: CSV files, and what scikit-learn ships or generates."""
+"""Data sets of the benchmarks: CSV files, what scikit-learn ships, and generated rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,39 +11,93 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn import datasets
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from rffboost_ext.experiments.datasets import SHIPPED, find_file, numeric_features, read_features_target, shipped
+from rffboost_ext.experiments.datasets import SHIPPED, find_file, read_features_target, shipped
+
+from .generated import Arrays, classification, jagged, smooth, sparse_linear
 
 Array = np.ndarray
-Arrays = tuple[Array, Array]
-Parts = tuple[Any, Array, Any, Array]
 TARGET = "target"
+TEST_SHARE, MOST_TESTED = 0.3, 20_000
 
 
 @dataclass(frozen=True)
-class TaskData:
-    """A data set: features (n, d), and classes counted from 0 or targets (n,).
+class Rows:
+    """Features and targets of the training and of the test rows.
 
-    `task` is "binary", "multiclass" or "regression".
+    `groups` are the groups of the training rows, if splits keep groups whole; `ordered` is whether rows are in the
+    order of time, and test rows later.
     """
 
     task: str
     X: Any
     y: Array
+    X_test: Any
+    y_test: Array
+    groups: Array | None = None
+    ordered: bool = False
 
-    def split(self, test_size: float, seed: int) -> Parts:
-        """Features and targets of the training and of the test part, stratified by class."""
-        classes = None if self.task == "regression" else self.y
-        rows = np.arange(len(self.y))
-        train, test = train_test_split(rows, test_size=test_size, stratify=classes, random_state=seed)
+
+@dataclass(frozen=True)
+class TaskData:
+    """A data set.
+
+    Attributes
+    ----------
+    task : str
+        "binary", "multiclass" or "regression".
+    X : ndarray or data frame of shape (n, d)
+        Features, with missing values; a data frame, with text as categories, unless all of them are numbers.
+    y : ndarray of shape (n,)
+        Classes, counted from 0, or targets.
+    train : int, optional
+        Most training rows of a split.
+    groups : ndarray of shape (n,), optional
+        The groups that splits keep whole.
+    ordered : bool, default=False
+        Whether rows are in the order of time, so that splits test later rows.
+    """
+
+    task: str
+    X: Any
+    y: Array
+    train: int | None = None
+    groups: Array | None = None
+    ordered: bool = False
+
+    def split(self, seed: int) -> Rows:
+        """At most 70 % of the rows for training, and the others for tests, at most 20,000 in random splits.
+
+        The split is random and stratified by class, or of whole groups. In the order of time the last 30 % are
+        test rows; each seed after 1 leaves out another 15 % at the end.
+        """
+        n = len(self.y)
+        n_test = int(np.ceil(TEST_SHARE * n))
+        n_train = min(self.train or n, n - n_test)
+        if self.groups is not None:
+            ((train, test),) = GroupShuffleSplit(1, test_size=TEST_SHARE, random_state=seed).split(
+                self.X, groups=self.groups
+            )
+        elif self.ordered:
+            end = int(n * (1.0 - 0.15 * (seed - 1)))
+            train, test = np.split(np.arange(end), [int((1.0 - TEST_SHARE) * end)])
+        else:
+            classes = None if self.task == "regression" else self.y
+            sizes = {"train_size": n_train, "test_size": min(n - n_train, MOST_TESTED)}
+            train, test = train_test_split(np.arange(n), **sizes, stratify=classes, random_state=seed)
+        return self.parts(train, test)
+
+    def parts(self, train: Array, test: Array) -> Rows:
+        """The features and targets of training and test rows."""
         X = self.X if isinstance(self.X, np.ndarray) else self.X.iloc
-        return X[train], self.y[train], X[test], self.y[test]
+        groups = None if self.groups is None else self.groups[train]
+        return Rows(self.task, X[train], self.y[train], X[test], self.y[test], groups, self.ordered)
 
 
-def task_split(test_size: float, first: int, data: TaskData, index: int) -> tuple[str, Parts]:
-    """The task, and the parts of split `index`, from 1; the first has the random state `first`."""
-    return data.task, data.split(test_size, first + index - 1)
+def source_split(first: int, data: TaskData | Drawn, index: int) -> Rows:
+    """Split `index`, from 1, of a data set; the first has the random state `first`."""
+    return data.split(first + index - 1)
 
 
 @dataclass(frozen=True)
@@ -60,65 +114,102 @@ class Source:
         Most rows that are kept: ``RandomState(0).choice(n, rows, replace=False)``.
     stem : str, optional
         The CSV file that it is in, without its suffix.
+    train : int, optional
+        Most training rows of a split.
+    group : str, optional
+        The column of the groups that splits keep whole; it is no feature.
+    time : callable, optional
+        What rows are sorted by, given the features.
     """
 
     task: str
-    load: Callable[[Path | None], Arrays]
+    load: Callable[[Path | None], tuple[Any, Array]]
     rows: int | None = None
     stem: str | None = None
+    train: int | None = None
+    group: str | None = None
+    time: Callable[[Any], Any] | None = None
 
     def missing(self, data_dir: Path | None) -> str:
         """Why it is not available; empty if it is."""
-        return "" if self.stem is None or self.stem in SHIPPED else missing_file(self.stem, data_dir)
+        if self.stem is None or self.stem in SHIPPED or find_file(self.stem, data_dir) is not None:
+            return ""
+        where = "and no folder of data is given" if data_dir is None else f"not found in {str(data_dir)!r}"
+        return f"it is in {self.stem}.csv or {self.stem}.csv.gz, {where}"
 
     def read(self, name: str, data_dir: Path | None) -> TaskData:
         """The data set."""
         X, y = self.load(data_dir)
         if self.rows is not None and self.rows < len(y):
             kept = np.random.RandomState(0).choice(len(y), self.rows, replace=False)
-            X, y = X[kept], y[kept]
+            X, y = X[kept] if isinstance(X, np.ndarray) else X.iloc[kept], y[kept]
+        if self.time is not None:
+            order = np.argsort(np.asarray(self.time(X)), kind="stable")
+            X, y = X.iloc[order], y[order]
+        groups = None if self.group is None else pd.factorize(X.pop(self.group))[0]
+        found = TaskData(self.task, plain(X), y, self.train, groups, self.time is not None)
         if self.task == "regression":
-            return TaskData(self.task, X, y.astype(np.float64))
+            return replace(found, y=y.astype(np.float64))
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2 or (self.task == "binary" and len(classes) > 2):
             raise ValueError(f"data set {name!r} must be {self.task}, got {len(classes)} classes")
-        return TaskData(self.task, X, codes)
+        return replace(found, y=codes)
 
 
-def missing_file(stem: str, data_dir: Path | None) -> str:
-    """Why a CSV file is not available; empty if it is."""
-    if find_file(stem, data_dir) is not None:
+@dataclass(frozen=True)
+class Drawn:
+    """A data set of which each split is a new draw: ``draw(n, seed)`` are the features and targets of n rows."""
+
+    task: str
+    draw: Callable[[int, int], Arrays]
+    train: int
+    test: int
+
+    def missing(self, data_dir: Path | None) -> str:
+        """It needs no file."""
         return ""
-    where = "and no folder of data is given" if data_dir is None else f"not found in {str(data_dir)!r}"
-    return f"it is in {stem}.csv or {stem}.csv.gz, {where}"
+
+    def read(self, name: str, data_dir: Path | None) -> Drawn:
+        """The data set."""
+        return self
+
+    @lru_cache(maxsize=1)  # noqa: B019
+    def split(self, seed: int) -> Rows:
+        """Training and test rows of one draw."""
+        X, y = self.draw(self.train + self.test, seed)
+        return Rows(self.task, X[: self.train], y[: self.train], X[self.train :], y[self.train :])
 
 
-def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> Arrays:
-    """Features, text one-hot encoded, and target of a CSV file, or of what scikit-learn ships under that name."""
+def plain(X: Any) -> Any:
+    """Features as an array of numbers, if all of them are, or else a data frame with columns f0, f1, ..."""
+    if isinstance(X, np.ndarray):
+        return X
+    if all(dtype.kind in "iufb" for dtype in X.dtypes):
+        return X.to_numpy(np.float64)
+    names = [f"f{j}" for j in range(X.shape[1])]
+    return X.set_axis(names, axis=1).reset_index(drop=True)
+
+
+def from_file(stem: str, drop: tuple[str, ...], data_dir: Path | None) -> tuple[Any, Array]:
+    """Features, text as categories, and target of a CSV file, or of what scikit-learn ships under that name."""
     path = find_file(stem, data_dir)
     if path is None:
         found = shipped(stem)
         return found.X, found.y
-    frame, target = read_features_target(stem, path, TARGET)
-    return numeric_features(stem, frame.drop(columns=list(drop))), target.to_numpy()
-
-
-def from_table(stem: str, data_dir: Path | None) -> Arrays:
-    """Features, with the gaps that they have, and target of a CSV file."""
-    path = find_file(stem, data_dir)
-    assert path is not None
     frame, target = read_features_target(stem, path, TARGET, missing_values=True)
-    return pd.get_dummies(frame, dtype=np.float64).to_numpy(np.float64), target.to_numpy()
+    numbers = frame.columns[[dtype.kind in "iufb" for dtype in frame.dtypes]]
+    texts = frame.columns.difference([*numbers, *drop], sort=False)
+    return frame.drop(columns=list(drop)).astype(dict.fromkeys(texts, "category")), target.to_numpy()
 
 
-def with_missing_values(task: str, stems: str) -> dict[str, Source]:
-    """Data sets in CSV files, which may have gaps, by their names in one line."""
-    return {stem: Source(task, partial(from_table, stem), 12_000, stem) for stem in stems.split()}
-
-
-def from_csv(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> Source:
+def from_csv(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = (), **others: Any) -> Source:
     """A data set in a CSV file."""
-    return Source(task, partial(from_file, stem, drop=drop), rows, stem)
+    return Source(task, partial(from_file, stem, drop), rows, stem, **others)
+
+
+def from_csvs(task: str, stems: str, rows: int | None = None) -> dict[str, Source]:
+    """Data sets in CSV files by their names in one line."""
+    return {stem: from_csv(task, stem, rows) for stem in stems.split()}
 
 
 def from_generator(task: str, make: Callable[..., Arrays], **parameters: object) -> Source:
@@ -133,32 +224,96 @@ SMALL = (
 """The data sets of the ECML protocol, in the papers' order, without bankmarketing."""
 
 FURTHER: dict[str, Source] = {
-    **with_missing_values(
+    **from_csvs(
         "binary",
         "ad attrition biopsy cells churn_mlc churn_wa crabs credit dhfr flchain income lending_club musk "
         "pd_speech stackoverflow ticdata votes",
+        12_000,
     ),
-    **with_missing_values("multiclass", "dna glass_types hpc penguins satellite soybean vehicle_types vowel"),
-    **with_missing_values(
+    **from_csvs("multiclass", "dna glass_types hpc penguins satellite soybean vehicle_types vowel", 12_000),
+    **from_csvs(
         "regression",
         "airquality ames biomass car_prices check_times chicago college_scores concrete cpus diamonds "
         "doctor_visits house_prices meats nlschools nmes_visits ozone quakes sacramento salaries servo solder "
         "wages_cps wages_slid",
+        12_000,
     ),
 }
 """Real data sets that come with R packages. Those of few rows had a say, on other splits, in folds and stacks."""
 
+REGRESSION = from_csvs(
+    "regression",
+    "abalone airbnb_nyc elevators fuel_economy gas_turbine loan_interest melbourne_housing movie_rating "
+    "seoul_bike sulfur traffic_volume wind winequality_white",
+    12_000,
+)
+DEVELOPMENT: dict[str, Source] = {
+    **REGRESSION,
+    **from_csvs(
+        "binary",
+        "cardio crash_deaths electricity heloc hmeq job_change magic phishing polish_bankruptcy",
+        12_000,
+    ),
+    **from_csvs("multiclass", "gesture_phase kepler_koi letter otto skillcraft student_dropout", 12_000),
+}
+"""The data sets on which the defaults were developed."""
+
+FEW, MEDIUM = (
+    {f"{name}-{train}": replace(source, rows=None, train=train) for name, source in DEVELOPMENT.items()}
+    for train in (1_000, 4_000)
+)
+"""The same with fewer training rows."""
+
+LARGE: dict[str, Source] = {
+    **from_csvs("binary", "hotel_bookings weather_aus"),
+    **from_csvs("multiclass", "diabetes_130"),
+    **from_csvs("regression", "beijing_pm25 green_taxi"),
+}
+"""Real data sets of more than 100,000 rows."""
+
+STRUCTURED: dict[str, Source] = {
+    **{
+        f"{stem}-time": from_csv(task, stem, 8_000, time=time)
+        for task, stem, time in (
+            ("binary", "electricity", lambda X: X.index),
+            ("binary", "occupancy", lambda X: X.index),
+            # From December to November.
+            ("regression", "seoul_bike", lambda X: X["month"] % 12),
+            ("regression", "wind", lambda X: 372 * X["year"] + 31 * X["month"] + X["day"]),
+            ("regression", "melbourne_housing", lambda X: 12 * X["sale_year"] + X["sale_month"]),
+            ("regression", "green_taxi", lambda X: 12 * X["year"] + X["month"]),
+        )
+    },
+    **{
+        f"{stem}-group": from_csv(task, stem, 8_000, group=group)
+        for task, stem, group in (
+            ("binary", "weather_aus", "Location"),
+            ("binary", "job_change", "city"),
+            ("regression", "beijing_pm25", "station"),
+            ("regression", "airbnb_nyc", "neighbourhood"),
+        )
+    },
+}
+"""Data sets whose test rows are later than the training rows, or of other groups."""
+
+GENERATED: dict[str, Drawn] = {
+    f"{draw.__name__}-{train}": Drawn(task, draw, train, 100_000)
+    for train in (400_000, 1_000_000)
+    for task, draw in (("regression", jagged), ("regression", smooth), ("binary", classification))
+}
+"""Many rows, drawn anew for each split."""
+
 # Noise of Friedman's second and third function as in his paper: a third of the signal's spread.
-SOURCES: dict[str, Source] = {
-    **{stem: from_csv("binary", stem) for stem in SMALL},
-    "bankmarketing": from_csv("binary", "bankmarketing_raw"),
-    "adult": from_csv("binary", "adult_raw", 8_000, drop=("split",)),
-    **{stem: from_csv("binary", stem, 4_000) for stem in ("mnist17", "mnist49", "mnist56")},
-    "electricity": from_csv("binary", "electricity", 12_000),
-    "magic": from_csv("binary", "magic", 12_000),
-    "letter": from_csv("multiclass", "letter", 12_000),
-    "elevators": from_csv("regression", "elevators", 12_000),
-    "winequality_white": from_csv("regression", "winequality_white", 12_000),
+SOURCES: dict[str, Source | Drawn] = {
+    **from_csvs("binary", " ".join(SMALL)),
+    **FURTHER,
+    **DEVELOPMENT,
+    **FEW,
+    **MEDIUM,
+    **LARGE,
+    **STRUCTURED,
+    **GENERATED,
+    "sparse_wide": Drawn("regression", sparse_linear, 140, 2_000),
     "classification_2": from_generator(
         "binary",
         datasets.make_classification,
@@ -198,9 +353,6 @@ SOURCES: dict[str, Source] = {
     "friedman3": from_generator(
         "regression", datasets.make_friedman3, n_samples=2_000, noise=0.1, random_state=16
     ),
-    "sparse_uncorrelated": from_generator(
-        "regression", datasets.make_sparse_uncorrelated, n_samples=2_000, random_state=17
-    ),
     "classification_wide": from_generator(
         "binary",
         datasets.make_classification,
@@ -232,53 +384,16 @@ SOURCES: dict[str, Source] = {
         noise=50.0,
         random_state=21,
     ),
-    **FURTHER,
 }
 
 
 @lru_cache(maxsize=2)
-def load_source(name: str, data_dir: Path | None) -> TaskData:
-    """The data set of that name, kept while it is in use."""
-    return SOURCES[name].read(name, data_dir)
+def load_source(name: str, data_dir: Path | None, rows: int | None = None) -> TaskData | Drawn:
+    """The data set of that name, kept while it is in use; at most `rows` of its rows, if given."""
+    source = SOURCES[name]
+    return (source if rows is None else replace(source, rows=rows)).read(name, data_dir)
 
 
 def missing_source(name: str, data_dir: Path | None) -> str:
     """Why a data set is not available; empty if it is."""
     return SOURCES[name].missing(data_dir)
-
-
-REGRESSION = (
-    *("abalone", "airbnb_nyc", "elevators", "fuel_economy", "gas_turbine", "loan_interest", "melbourne_housing"),
-    *("movie_rating", "seoul_bike", "sulfur", "traffic_volume", "wind", "winequality_white"),
-)
-CLASSIFICATION = (
-    *("cardio", "crash_deaths", "electricity", "gesture_phase", "heloc", "hmeq", "job_change", "kepler_koi"),
-    *("letter", "magic", "otto", "phishing", "polish_bankruptcy", "skillcraft", "student_dropout"),
-)
-"""Tables of the benchmarks of trees and of distributions, as :func:`load_table` reads them."""
-
-
-@lru_cache(maxsize=2)
-def load_table(rows: int, name: str, data_dir: Path | None) -> TaskData:
-    """At most that many rows of one of these sets, a data frame: text as categories, with its missing values."""
-    path = find_file(name, data_dir)
-    assert path is not None
-    frame = pd.read_csv(path)
-    frame = frame.sample(n=min(rows, len(frame)), random_state=0, ignore_index=True)
-    y = frame.pop(TARGET)
-    classes = name in CLASSIFICATION
-    target = pd.factorize(y, sort=True)[0] if classes else y.to_numpy(np.float64)
-    X = frame.apply(lambda c: c if pd.api.types.is_numeric_dtype(c) else c.astype("category"))
-    return TaskData("classification" if classes else "regression", X, target)
-
-
-def text_columns(X: pd.DataFrame) -> list[str]:
-    """The names of the columns of categories."""
-    return [str(name) for name in X if isinstance(X[name].dtype, pd.CategoricalDtype)]
-
-
-def coded(column: pd.Series) -> pd.Series:
-    """A column of numbers; the sorted categories are counted from 0, and missing values remain."""
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype(np.float64)
-    return column.cat.codes.where(column.notna()).astype(np.float64)

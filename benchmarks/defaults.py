@@ -24,8 +24,8 @@ from rffboost_ext.experiments.study import Task
 from rffboost_ext.learners import Tree
 
 from .command import Benchmark
-from .data import Parts, load_source, missing_source, task_split
-from .systems import rffboost, warm_up
+from .data import Rows, load_source, missing_source, source_split
+from .systems import SYSTEMS, rffboost, warm_up
 
 FIRST_SPLIT = 1001
 MEASURES = {"score": "higher", "seconds": "time", "rounds": ""}
@@ -101,15 +101,14 @@ def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any]
         return fit(*data)
 
 
-def measure(parameters: Mapping[str, Any], parts: tuple[str, Parts], task: Task) -> list[dict[str, Any]]:
+def measure(parameters: Mapping[str, Any], rows: Rows, task: Task) -> list[dict[str, Any]]:
     """Score, processor time of the fit and rounds of a variant."""
-    kind, (X, y, X_test, y_test) = parts
-    warm_up(rffboost, kind)
-    model = estimator(kind, parameters)
+    warm_up(SYSTEMS["RFFBoost"], rows.task, False)
+    model = estimator(rows.task, parameters)
     start = process_time()
-    model.fit(X, y)
+    model.fit(rows.X, rows.y)
     seconds = process_time() - start
-    score = 100.0 * float(model.score(X_test, y_test))
+    score = 100.0 * float(model.score(rows.X_test, rows.y_test))
     return [{"score": score, "seconds": seconds, "rounds": float(model.n_estimators_)}]
 
 
@@ -119,7 +118,7 @@ BENCHMARK = Benchmark(
     VARIANTS,
     3,
     load_source,
-    partial(task_split, 0.3, FIRST_SPLIT),
+    partial(source_split, FIRST_SPLIT),
     measure,
     MEASURES,
     config=lambda system, dataset: "",

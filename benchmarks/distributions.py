@@ -27,7 +27,7 @@ from rffboost_ext.experiments.study import Task
 from rffboost_ext.metrics import crps, nll
 
 from .command import Benchmark, positive
-from .data import REGRESSION, TaskData, load_table, missing_file
+from .data import REGRESSION, TaskData, load_source, missing_source
 
 Array = np.ndarray
 MEASURES = {"nll": "lower", "crps": "lower", "seconds": "time"}
@@ -74,7 +74,7 @@ SYSTEMS: dict[str, Callable[..., Any]] = {
 
 def split(data: TaskData, index: int) -> tuple[Array, Array, Array, Array]:
     """Numbers, and targets standardised on the training part, whose random state is `index` less one."""
-    codes = data.X.apply(lambda c: c if c.dtype.kind in "iufb" else pd.factorize(c)[0])
+    codes = pd.DataFrame(data.X).apply(lambda c: c if c.dtype.kind in "iufb" else pd.factorize(c)[0])
     X = codes.fillna(codes.median()).to_numpy(np.float64)
     train, test = train_test_split(np.arange(len(X)), test_size=0.3, random_state=index - 1)
     z = (data.y - data.y[train].mean()) / data.y[train].std()
@@ -98,15 +98,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: int = given.rows
     return Benchmark(
         __doc__,
-        REGRESSION,
+        [*REGRESSION],
         SYSTEMS,
         3,
-        partial(load_table, rows),
+        partial(load_source, rows=rows),
         split,
         measure,
         MEASURES,
         config=lambda system, dataset: f"{rows} rows",
-        missing=missing_file,
+        missing=missing_source,
     ).main(others)
 
 

@@ -25,7 +25,7 @@ from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses import Quantile
 
 from .command import Benchmark, positive
-from .data import REGRESSION, load_table, missing_file
+from .data import REGRESSION, load_source, missing_source
 from .distributions import split
 
 Array = np.ndarray
@@ -84,15 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: int = given.rows
     return Benchmark(
         __doc__,
-        REGRESSION,
+        [*REGRESSION],
         SYSTEMS,
         3,
-        partial(load_table, rows),
+        partial(load_source, rows=rows),
         split,
         measure,
         MEASURES,
         config=lambda system, dataset: f"{rows} rows",
-        missing=missing_file,
+        missing=missing_source,
     ).main(others)
 
 

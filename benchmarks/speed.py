@@ -23,7 +23,7 @@ from xgboost import XGBClassifier
 from rffboost_ext import presets
 
 from .command import options
-from .systems import DEFAULTS, rffboost
+from .systems import SYSTEMS, rffboost
 from .timing import TimingRow, in_turns, say, show
 
 Array = np.ndarray
@@ -100,17 +100,17 @@ def fits(what: str, n: int, models: Mapping[str, Any], turns: int) -> list[Timin
 
 def default_models(*peers: str) -> dict[str, Any]:
     """Models with their defaults: ours, then those of some peers."""
-    return {DEFAULTS[name].note: DEFAULTS[name].build("binary") for name in ("rffboost", *peers)}
+    return {name: SYSTEMS[name].build("binary") for name in ("RFFBoost", *peers)}
 
 
 def default_small(sizes: Sizes) -> list[TimingRow]:
     """The default model on few rows."""
-    return fits("default model", sizes.small, default_models("lightgbm", "catboost"), sizes.turns)
+    return fits("default model", sizes.small, default_models("LightGBM", "CatBoost"), sizes.turns)
 
 
 def default_large(sizes: Sizes) -> list[TimingRow]:
     """The default model on many rows."""
-    return fits("default model", sizes.large, default_models("xgboost"), sizes.turns)
+    return fits("default model", sizes.large, default_models("XGBoost"), sizes.turns)
 
 
 def cosines_alone(sizes: Sizes) -> list[TimingRow]:
@@ -139,11 +139,9 @@ def default_prediction(sizes: Sizes) -> list[TimingRow]:
     """Predictions of default models that are fitted to few rows."""
     X, y = data(sizes.held_out)
     few = slice(sizes.small)
-    models = default_models("lightgbm", "xgboost", "catboost")
-    # CatBoost predicts on all cores by default.
-    limits = {"CatBoost": {"thread_count": 1}}
+    models = default_models("LightGBM", "XGBoost", "CatBoost")
     runs = {
-        name: partial(model.fit(X[few], y[few]).predict_proba, X, **limits.get(name, {}))
+        name: partial(model.fit(X[few], y[few]).predict_proba, X, **SYSTEMS[name].limits)
         for name, model in models.items()
     }
     what = f"prediction of the default model of {sizes.small:,} rows"

@@ -1,48 +1,117 @@
-"""The systems of the accuracy benchmark, each at its own defaults, and the grids they are tuned on."""
+"""The systems of the benchmarks, each at its own defaults, on one thread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
+import pandas as pd
+from sklearn.model_selection import PredefinedSplit
 
-from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
-from rffboost_ext.experiments.compare.systems import SYSTEMS, Grid, System, constant
-from rffboost_ext.experiments.study import settings_digest
+from rffboost_ext import compress
 
-TASKS = ("binary", "multiclass", "regression")
-Array = np.ndarray
+from .data import Rows
 
-
-def configuration(system: System, task: str, tune: bool) -> str:
-    """The version of a system, and a digest of its hyperparameters and its grid."""
-    searched = [system.grid(EXAMPLE), SCORING[task]] if tune else []
-    return settings_digest(plain_params(system.build(task)), searched, package=system.package)
+SEED = 1
 
 
-def applies(system: str, task: str) -> bool:
-    """Whether a system can do a task: GBRFF2 is for two classes."""
-    return system != "gbrff2" or task == "binary"
+@dataclass(frozen=True)
+class System:
+    """How a system is fitted and used.
+
+    Attributes
+    ----------
+    build : callable
+        ``build(task)`` is the estimator for a task, with a seed and without messages.
+    package : str
+        The distribution that it needs.
+    is_text : bool, default=False
+        Whether categories are given as text, with their columns as `cat_features`.
+    has_groups : bool, default=False
+        Whether `fit` takes `groups`, so that early stopping holds out whole groups.
+    has_splitters : bool, default=False
+        Whether `validation_fraction` takes a splitter, so that early stopping holds out the last rows.
+    is_compiled : bool, default=False
+        Whether first fits compile.
+    finish : callable, optional
+        ``finish(model, X)`` is the model of a fitted one.
+    limits : mapping, optional
+        Parameters of a prediction that keep it on one thread.
+    """
+
+    build: Callable[[str], Any]
+    package: str
+    is_text: bool = False
+    has_groups: bool = False
+    has_splitters: bool = False
+    is_compiled: bool = False
+    finish: Callable[[Any, Any], Any] = lambda model, X: model
+    limits: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def fit(self, rows: Rows) -> Any:
+        """A model of the training rows."""
+        model, given = self.build(rows.task), {}
+        if self.is_text:
+            given["cat_features"] = text_columns(rows.X)
+        if self.has_groups and rows.groups is not None:
+            given["groups"] = rows.groups
+        if self.has_splitters and rows.ordered:
+            later = np.arange(len(rows.y)) >= 0.8 * len(rows.y)
+            model.set_params(validation_fraction=PredefinedSplit(np.where(later, 0, -1)))
+        return self.finish(model.fit(self.features(rows.X), rows.y, **given), rows.X)
+
+    def features(self, X: Any) -> Any:
+        """Features as the system takes them; a missing value is a category of its own where these are text."""
+        if not self.is_text or isinstance(X, np.ndarray):
+            return X
+        return X.astype(dict.fromkeys(text_columns(X), object)).fillna(dict.fromkeys(text_columns(X), ""))
+
+
+def text_columns(X: Any) -> list[str]:
+    """The names of the columns of categories."""
+    return [] if isinstance(X, np.ndarray) else [*X.columns[[dtype == "category" for dtype in X.dtypes]]]
+
+
+def size(model: Any) -> int:
+    """Bytes of the model's own file, or of its pickle if it has none."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, owner = Path(folder, "model.ubj"), getattr(model, "booster_", model)
+        if hasattr(owner, "save_model"):
+            owner.save_model(str(path))
+        else:
+            joblib.dump(owner, path)
+        return path.stat().st_size
 
 
 @cache
-def warm_up(build: Callable[[str], Any], task: str) -> None:
-    """Pay for imports and compilation once per process, so that no measured fit does."""
+def warm_up(system: System, task: str, has_text: bool) -> None:
+    """Pay for imports and compilation once per process, so that no measured fit does.
+
+    A fit of few rows and one of many have all parts of ours.
+    """
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 5))
-    targets = {"binary": X[:, 0] > 0.0, "multiclass": np.digitize(X[:, 0], [-0.5, 0.5]), "regression": X[:, 0]}
-    y = targets[task] if task == "regression" else targets[task].astype(int)
-    build(task).fit(X, y).predict(X)
+    for n in (300, 5_000) if system.is_compiled else (300,):
+        X: Any = rng.standard_normal((n, 5))
+        targets = {"binary": X[:, 0] > 0.0, "multiclass": np.digitize(X[:, 0], [-0.5, 0.5])}
+        y = targets[task].astype(int) if task in targets else X[:, 0]
+        if has_text:
+            kind = pd.Categorical.from_codes(rng.integers(-1, 3, n), list("abc"))
+            X = pd.DataFrame(X).add_prefix("f").assign(kind=kind)
+        system.fit(Rows(task, X, y, X, y)).predict(system.features(X))
 
 
 def xgboost(task: str) -> Any:
-    """XGBoost."""
+    """XGBoost; categories must be allowed."""
     from xgboost import XGBClassifier, XGBRegressor
 
     make = XGBRegressor if task == "regression" else XGBClassifier
-    return make(random_state=SYSTEM_SEED, n_jobs=1, verbosity=0)
+    return make(random_state=SEED, n_jobs=1, verbosity=0, enable_categorical=True)
 
 
 def lightgbm(task: str) -> Any:
@@ -50,7 +119,7 @@ def lightgbm(task: str) -> Any:
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     make = LGBMRegressor if task == "regression" else LGBMClassifier
-    return make(random_state=SYSTEM_SEED, n_jobs=1, verbose=-1)
+    return make(random_state=SEED, n_jobs=1, verbose=-1)
 
 
 def histgb(task: str) -> Any:
@@ -58,7 +127,7 @@ def histgb(task: str) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     make = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
-    return make(random_state=SYSTEM_SEED)
+    return make(random_state=SEED)
 
 
 def catboost(task: str) -> Any:
@@ -66,14 +135,15 @@ def catboost(task: str) -> Any:
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     make = CatBoostRegressor if task == "regression" else CatBoostClassifier
-    return make(random_state=SYSTEM_SEED, thread_count=1, verbose=False, allow_writing_files=False)
+    return make(random_state=SEED, thread_count=1, verbose=False, allow_writing_files=False)
 
 
-def gbrff2(task: str) -> Any:
-    """GBRFF2 of the ECML paper, by its preset."""
-    from rffboost_ext import presets
+def chimeraboost(task: str) -> Any:
+    """ChimeraBoost."""
+    from chimeraboost import ChimeraBoostClassifier, ChimeraBoostRegressor
 
-    return presets.gbrff2(random_state=SYSTEM_SEED, n_jobs=1)
+    make = ChimeraBoostRegressor if task == "regression" else ChimeraBoostClassifier
+    return make(random_state=SEED, thread_count=1)
 
 
 def rffboost(task: str, **parameters: Any) -> Any:
@@ -81,61 +151,28 @@ def rffboost(task: str, **parameters: Any) -> Any:
     from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
     make = RFFBoostRegressor if task == "regression" else RFFBoostClassifier
-    return make(random_state=SYSTEM_SEED, n_jobs=1, **parameters)
+    return make(random_state=SEED, n_jobs=1, **parameters)
 
 
-def rffboost_high(task: str) -> Any:
-    """This package with the highest quality."""
-    return rffboost(task, quality="high")
+def ours(finish: Callable[[Any, Any], Any] | None = None, **parameters: Any) -> System:
+    """This package."""
+    shared = {"has_groups": True, "has_splitters": True, "is_compiled": True}
+    more = {} if finish is None else {"finish": finish}
+    return System(partial(rffboost, **parameters), "rffboost-ext", **shared, **more)
 
 
-# A hundred rows decide little by how many of them are right, more by the log loss.
-SCORING = {"binary": "neg_log_loss", "multiclass": "neg_log_loss", "regression": "r2"}
-# Shrinkage, and the size of a tree as each peer measures it.
-RATES = [0.03, 0.1]
-MOST_CODES = 10
-# One column of codes, for grids that depend on the features.
-EXAMPLE = np.arange(3.0)[:, None]
-
-
-def published_grid(X: Array) -> Grid:
-    """The grid of the paper for GBRFF2."""
-    return SYSTEMS["gbrff2"].grid(X.shape[1])
-
-
-def rffboost_grid(X: Array) -> Grid:
-    """The defaults or more models, and columns of codes as numbers or categories, if there are any.
-
-    The data files do not say whether a column of few whole numbers holds categories.
-    """
-    grid: dict[str, list[Any]] = {"quality": ["auto", "high"]}
-    codes = code_columns(X)
-    return [{**grid, "categorical_features": ["from_dtype", codes]} if codes else grid]
-
-
-def code_columns(X: Array) -> list[int]:
-    """The columns of three to `MOST_CODES` different values, all of them whole numbers."""
-    return [
-        j
-        for j, column in enumerate(X.T)
-        if 2 < len(np.unique(column)) <= MOST_CODES and (column == np.round(column)).all()
-    ]
-
-
-DEFAULTS: dict[str, System] = {
-    "xgboost": System(xgboost, constant(learning_rate=RATES, max_depth=[3, 6]), "XGBoost", package="xgboost"),
-    "lightgbm": System(
-        lightgbm, constant(learning_rate=RATES, num_leaves=[7, 31]), "LightGBM", package="lightgbm"
-    ),
-    "histgb": System(
-        histgb, constant(learning_rate=RATES, max_leaf_nodes=[7, 31]), "HistGB", package="scikit-learn"
-    ),
-    "catboost": System(catboost, constant(learning_rate=RATES, depth=[4, 6]), "CatBoost", package="catboost"),
-    "gbrff2": System(gbrff2, published_grid, "GBRFF2", package="rffboost-ext"),
-    "rffboost": System(rffboost, rffboost_grid, "RFFBoost", package="rffboost-ext"),
-    "rffboost_high": System(
-        rffboost_high, constant(learning_rate=[0.05, 0.1]), "RFFBoost high", package="rffboost-ext"
-    ),
+SYSTEMS: dict[str, System] = {
+    "RFFBoost": ours(),
+    "RFFBoost-fast": ours(quality="fast"),
+    "RFFBoost-high": ours(quality="high"),
+    "CatBoost": System(catboost, "catboost", is_text=True, limits={"thread_count": 1}),
+    "ChimeraBoost": System(chimeraboost, "chimeraboost", is_text=True, has_groups=True, is_compiled=True),
+    "LightGBM": System(lightgbm, "lightgbm"),
+    "HistGB": System(histgb, "scikit-learn"),
+    "XGBoost": System(xgboost, "xgboost"),
+    "RFFBoost-compressed": ours(partial(compress, random_state=0)),
+    "RFFBoost-cosines": ours(learner="rff_newton", n_estimators=100, n_folds=1),
+    "RFFBoost-symmetric_tree": ours(learner="symmetric_tree"),
+    "RFFBoost-tree": ours(learner="tree", early_stopping=True, n_estimators=2_000),
 }
-"""Systems whose ``build(task)`` is the estimator for a task, on one thread, with a seed and without messages, and
-whose ``grid(X)`` is what is searched for the features of the rows to fit to, (n, d)."""
+"""Systems by name; those after XGBoost are measured if they are named."""

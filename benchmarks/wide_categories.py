@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,10 +22,11 @@ from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.report import markdown
 
 from .command import options, positive
+from .data import Rows
 from .symmetric_trees import resident
-from .systems import catboost, lightgbm, rffboost, warm_up
+from .systems import SYSTEMS, warm_up
 
-SYSTEMS = {"RFFBoost": rffboost, "LightGBM": lightgbm, "CatBoost": catboost}
+NAMES = ("RFFBoost", "LightGBM", "CatBoost")
 ROWS_PER_LEVEL = 2
 
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=positive, nargs="+", default=[10_000, 50_000, 100_000])
     lines = []
     for n in parser.parse_args(arguments).rows:
-        for name in SYSTEMS:
+        for name in NAMES:
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 seconds, memory, score = pool.apply(measure, (name, n))
             line = (
@@ -55,16 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(name: str, n: int) -> tuple[float, int, float]:
     """CPU seconds and additional memory of a fit to n rows, and R2 on n others."""
     X, y = data(2 * n)
-    fit_params: dict[str, Any] = {}
-    if name == "CatBoost":
-        X, fit_params = X.astype({"level": str}), {"cat_features": ["level"]}
-    warm_up(SYSTEMS[name], "regression")
+    system, rows = SYSTEMS[name], Rows("regression", X[:n], y[:n], X[n:], y[n:])
+    warm_up(system, "regression", True)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
-    model = SYSTEMS[name]("regression").fit(X[:n], y[:n], **fit_params)
+    model = system.fit(rows)
     seconds, memory = time.process_time() - start, resident("VmHWM") - before
-    return seconds, memory, float(model.score(X[n:], y[n:]))
+    return seconds, memory, float(model.score(system.features(rows.X_test), rows.y_test))
 
 
 def data(n: int) -> tuple[pd.DataFrame, np.ndarray]:

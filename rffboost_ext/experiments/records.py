@@ -99,6 +99,10 @@ class Records:
         with open(self.path, "ab", buffering=0) as file:
             file.write(as_csv(records, self.measures, header=file.tell() == 0))
 
+    def write(self, records: Iterable[Record]) -> None:
+        """Replace all records."""
+        self.path.write_bytes(as_csv(records, self.measures))
+
     def repair(self) -> bool:
         """Remove an incomplete last line, which an interrupted run leaves; whether there was one."""
         if not self.path.exists():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +14,8 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from benchmarks import accuracy, defaults, distributions, ranking, refresh, sizes, tree_learners, unbalanced
+from benchmarks import defaults, distributions, ranking, refresh, tables, unbalanced
 from benchmarks.command import data_folder
-from benchmarks.systems import lightgbm, xgboost
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
 from rffboost_ext.experiments import study
 from rffboost_ext.experiments.records import Records, as_frame
@@ -49,13 +49,6 @@ def short_stream(monkeypatch):
     monkeypatch.setattr(refresh, "LIGHTGBM_ROUNDS", 3)
 
 
-def few_trees(monkeypatch):
-    for name, make in (("XGBoost", xgboost), ("LightGBM", lightgbm)):
-        fit = partial(make("binary").set_params, n_estimators=5)
-        monkeypatch.setitem(sizes.SYSTEMS, name, lambda X, y, fit=fit: fit().fit(X, y))
-    monkeypatch.setattr(sizes, "TURNS_ALONE", 3)
-
-
 def shorter(monkeypatch):
     def fit(X, y, X_test, seed):
         mean = RFFBoostRegressor(learner="tree", n_estimators=3, early_stopping=False).fit(X, y).predict(X_test)
@@ -65,22 +58,11 @@ def shorter(monkeypatch):
     monkeypatch.setitem(distributions.SYSTEMS, "RFFBoostDistribution", fit)
 
 
-def stumps(monkeypatch):
-    def system(is_classification):
-        model = tree_learners.RFFBoostClassifier if is_classification else tree_learners.RFFBoostRegressor
-        short = model(learner="tree", n_estimators=3, early_stopping=False)
-        return lambda X, y: (short.fit(X, y), lambda rows: rows)
-
-    for name in ("symmetric_tree", "XGBoost's tree"):
-        monkeypatch.setitem(tree_learners.SYSTEMS, name, system)
-
-
 PLANS = {
-    "accuracy": (accuracy.main, ["--datasets", "wine", "wdbc", "--systems", "xgboost", "histgb"], 8, None),
-    "tuned": (
-        accuracy.main,
-        ["--table", "ecml-tuned", "--datasets", "wine", "--systems", "xgboost", "--splits", "1"],
-        1,
+    "tables": (
+        tables.main,
+        ["--datasets", "wine", "abalone", "cardio-1000", "--systems", "XGBoost", "HistGB"],
+        12,
         None,
     ),
     "defaults": (
@@ -88,18 +70,6 @@ PLANS = {
         ["--datasets", "wine", "friedman1", "--systems", "defaults", "fast"],
         8,
         few_variants,
-    ),
-    "trees": (
-        tree_learners.main,
-        ["--datasets", "abalone", "cardio", "--systems", "symmetric_tree", "XGBoost's tree"],
-        8,
-        stumps,
-    ),
-    "categories": (
-        tree_learners.main,
-        ["--columns", "categories", "--datasets", "abalone", "--systems", "symmetric_tree", "XGBoost's tree"],
-        4,
-        stumps,
     ),
     "distributions": (
         distributions.main,
@@ -115,7 +85,6 @@ PLANS = {
         4,
         short_stream,
     ),
-    "sizes": (sizes.BENCHMARK.main, ["--datasets", "wine", "--systems", "XGBoost", "LightGBM"], 4, few_trees),
 }
 
 
@@ -144,7 +113,7 @@ def test_a_plan_from_end_to_end_and_again(name, folder, monkeypatch, capsys):
     records = Records(folder / "out.csv", lines[0].split(",")[5:]).read().values()
     values = [value for record in records for value in record.values.values() if isinstance(value, float)]
     assert np.isfinite(values).all()
-    systems = [part for part in (*accuracy.TABLES["ecml"].systems, "XGBoost") if part in options]
+    systems = [part for part in tables.DEFAULTS if part in options]
     assert all(system in report for system in systems)
     assert "one thread per fit" in report
     monkeypatch.setattr(study, "attempt", lambda *parts: pytest.fail("measured again"))
@@ -152,12 +121,26 @@ def test_a_plan_from_end_to_end_and_again(name, folder, monkeypatch, capsys):
     assert capsys.readouterr().out == report
 
 
-def test_the_tuned_choice_is_recorded(folder):
-    main, options, _, _ = PLANS["tuned"]
-    main(["--out", str(folder / "out.csv"), *options])
-    (record,) = Records(folder / "out.csv", tuple(accuracy.MEASURES)).read().values()
-    assert record["chosen"]["max_depth"] in (3, 6)
-    assert record["search_seconds"] > record["fit_seconds"] > 0.0
+def test_systems_are_measured_anew_beside_the_records_of_others(tmp_path, monkeypatch):
+    given = ["--out", str(tmp_path / "out.csv"), "--datasets", "wine", "--systems"]
+    assert tables.main([*given, "XGBoost", "HistGB"]) == 0
+    old, others = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    monkeypatch.setattr(tables, "quality", lambda model, X, rows: (12.5, 0.875, 1.0, None))
+    assert tables.main([*given, "XGBoost", "--again"]) == 0
+    kept, new = pd.read_csv(tmp_path / "out.csv").itertuples()
+    assert (kept.system, new.system, new.score) == ("HistGB", "XGBoost", 12.5)
+    assert others in (tmp_path / "out.csv").read_text()
+    assert old not in (tmp_path / "out.csv").read_text()
+
+
+def test_the_calibration_error_is_that_of_the_bins():
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet(np.ones(3), 500)
+    y = rng.integers(0, 3, 500)
+    confidence, right = chances.max(axis=1), chances.argmax(axis=1) == y
+    inside = [(confidence > low) & (confidence <= low + 1 / 15) for low in np.arange(15) / 15]
+    gaps = [rows.mean() * abs(right[rows].mean() - confidence[rows].mean()) for rows in inside if rows.any()]
+    assert tables.calibration_error(y, chances) == pytest.approx(sum(gaps))
 
 
 @pytest.mark.skipif(find_spec("sksurv") is None, reason="needs scikit-survival")
@@ -169,14 +152,14 @@ def test_survival_from_end_to_end(tmp_path):
 
 
 def test_what_fails_or_is_missing_is_named_and_the_rest_is_done(folder, monkeypatch, capsys):
-    def broken(X, y):
+    def broken(task):
         raise RuntimeError("no luck")
 
-    few_trees(monkeypatch)
-    monkeypatch.setitem(sizes.SYSTEMS, "CatBoost", broken)
+    system = replace(tables.SYSTEMS["CatBoost"], build=broken)
+    monkeypatch.setitem(tables.SYSTEMS, "CatBoost", system)
     options = ["--datasets", "wine", "heart", "--systems", "XGBoost", "CatBoost", "--splits", "1"]
     given = ["--out", str(folder / "out.csv"), "--data-dir", str(folder)]
-    assert sizes.BENCHMARK.main([*given, *options]) == 1
+    assert tables.main([*given, *options]) == 1
     printed = capsys.readouterr()
     assert "failed: wine, CatBoost, split 1: RuntimeError: no luck" in printed.err
     assert "left out: heart: it is in heart.csv" in printed.err
@@ -186,17 +169,17 @@ def test_what_fails_or_is_missing_is_named_and_the_rest_is_done(folder, monkeypa
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (["--systems", "xgbost"], "xgboost"),
+        (["--systems", "XGBost"], "XGBoost"),
         (["--datasets", "wino"], "wine"),
         (["--splits", "0"], "--splits"),
         (["--data-dir", "no/such/folder"], "--data-dir"),
-        (["--table", "ecm"], "--table"),
+        (["--tables", "ecm"], "--tables"),
         (["--out", "no/such/folder/a.csv"], "--out"),
     ],
 )
 def test_invalid_options_are_named(options, word, tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
-        accuracy.main(["--out", str(tmp_path / "out.csv"), *options])
+        tables.main(["--out", str(tmp_path / "out.csv"), *options])
     assert stop.value.code == 2
     assert word in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -255,8 +238,8 @@ def test_the_table_of_variants_is_of_the_rows_beside_it():
 
 
 def test_scripts_run_from_the_root():
-    root = Path(accuracy.__file__).parents[1]
-    command = [sys.executable, "-m", "benchmarks.accuracy", "--out", "absent/out.csv"]
+    root = Path(tables.__file__).parents[1]
+    command = [sys.executable, "-m", "benchmarks.tables", "--out", "absent/out.csv"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
     assert done.returncode == 2
     assert "there is no folder" in done.stderr

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from benchmarks import data as benchmark_data
 from rffboost_ext.experiments.compare import NamedDataset, Protocol, compare, load
 from rffboost_ext.experiments.datasets import SHIPPED, from_csv
 
@@ -92,15 +91,12 @@ BAD = {
 READERS = {
     "load": lambda case, folder: load(case, folder),
     "papers": lambda case, folder: from_csv(case, folder / f"{case}.csv", split="split"),
-    "benchmarks": lambda case, folder: benchmark_data.from_file(case, folder),
 }
 
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_files_are_named(case, reader, tmp_path):
-    if reader == "benchmarks" and case in ("three", "one"):
-        pytest.skip("it has targets of any task")
     text, message = BAD[case]
     (tmp_path / f"{case}.csv").write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
