@@ -2,7 +2,7 @@
 
 Rows are kept in the order of the leaves of the current level, those of leaf l being ``start[l]`` to ``stop[l]``.
 Derivatives are multiples of one number, so that sums are exact in any order. The histogram of a
-leaf is therefore the histogram of its parent less the one of its sibling.
+leaf is therefore the histogram of its parent less the one of its sibling. Histograms are kept as running sums.
 """
 
 from __future__ import annotations
@@ -66,6 +66,16 @@ def least_bit(most):  # type: ignore[no-untyped-def]
     return math.ldexp(1.5, math.frexp(most)[1])
 
 
+@numba.njit(fastmath={"nnan", "nsz"}, **INNER)
+def largest(values, s):  # type: ignore[no-untyped-def]
+    """The largest size in column s of values (n, columns)."""
+    most = 0.0
+    for i in range(len(values)):
+        size = abs(values[i, s])
+        most = size if size > most else most
+    return most
+
+
 @kernel("f8[2] f8[1] f8 f8[2]*")
 def exact_products(values, weight, total, out):  # type: ignore[no-untyped-def]
     """Weighted values (n, s), rounded to multiples of a power of two, so that sums of each column are exact.
@@ -73,19 +83,34 @@ def exact_products(values, weight, total, out):  # type: ignore[no-untyped-def]
     They do not depend on an order then, and a row of weight 2 counts as two rows to the last bit, up to a `total`
     weight of `MAX_REPEATED`.
     """
-    n, n_columns = values.shape
-    first, last = np.zeros(n_columns), np.zeros(n_columns)
-    for i in range(n):
-        for s in range(n_columns):
-            first[s] = max(first[s], abs(values[i, s]))
-    for s in range(n_columns):
-        size = first[s]
-        first[s] = least_bit(size * min(max(total, 1.0), MAX_REPEATED))
-        last[s] = least_bit(size * total)
-    for i in range(n):
-        for s in range(n_columns):
-            rounded = (values[i, s] + first[s]) - first[s]
-            out[i, s] = (weight[i] * rounded + last[s]) - last[s]
+    for s in range(values.shape[1]):
+        size = largest(values, s)
+        first, last = least_bit(size * min(max(total, 1.0), MAX_REPEATED)), least_bit(size * total)
+        for i in range(len(values)):
+            rounded = (values[i, s] + first) - first
+            out[i, s] = (weight[i] * rounded + last) - last
+
+
+@kernel("f8[2] u4[1]* f8[1]*")
+def find_used_rows(sums, rows, size):  # type: ignore[no-untyped-def]
+    """Write the rows of sums (n, s) with any entry but 0, add absolute values to size (s,), and count the rows."""
+    used = 0
+    for i in range(len(sums)):
+        is_used = False
+        for s in range(len(size)):
+            size[s] += abs(sums[i, s])
+            is_used |= sums[i, s] != 0.0
+        rows[used] = i
+        used += int(is_used)
+    return used
+
+
+@kernel("f8[2] u4[1] f8[1] f8[2]*")
+def take_in_units(sums, rows, unit, out):  # type: ignore[no-untyped-def]
+    """Write some rows of sums (n, s), in units (s,), to out (m, s)."""
+    for i in range(len(rows)):
+        for s in range(len(unit)):
+            out[i, s] = sums[rows[i], s] / unit[s]
 
 
 @numba.njit(**INNER)
@@ -98,55 +123,50 @@ def add_rows(codes, rows, sums, histogram):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def update_histograms(codes, rows, sums, start, stop, first, last, histogram):  # type: ignore[no-untyped-def]
-    """Fill the histograms (leaves, bins, s) of leaves first .. last-1, and of their siblings unless first is 0.
+def update_sums(codes, rows, sums, start, stop, first, last, histogram, below):  # type: ignore[no-untyped-def]
+    """Fill the sums over the codes up to each one, below (leaves, s, bins), of leaves first .. last-1.
 
-    The sibling of leaf l is ``l - first``, and its place holds the histogram of both.
+    Unless `first` is 0, the sibling ``l - first`` of leaf l has the sums of both before, and its own afterwards.
+    `histogram` (bins, s) is scratch memory.
     """
     for leaf in range(first, last):
         sibling = leaf - first
         is_larger = stop[leaf] - start[leaf] >= stop[sibling] - start[sibling]
         counted = sibling if is_larger else leaf
-        here, there = histogram[sibling], histogram[leaf]
-        there[:] = 0.0
+        histogram[:] = 0.0
         span = slice(start[counted], stop[counted])
-        add_rows(codes, rows[span], sums[span], there)
+        add_rows(codes, rows[span], sums[span], histogram)
+        # Two sums at a time, because each addition waits for the one before.
+        for s in range(0, sums.shape[1], 2):
+            here, there = 0.0, 0.0
+            low, high = below[leaf, s], below[leaf, s + 1]
+            for b in range(len(histogram)):
+                here += histogram[b, s]
+                there += histogram[b, s + 1]
+                low[b], high[b] = here, there
         if first == 0:
             continue
-        for b in range(here.shape[0]):
-            for s in range(here.shape[1]):
-                part = there[b, s]
-                rest = here[b, s] - part
-                here[b, s] = part if is_larger else rest
-                there[b, s] = rest if is_larger else part
-
-
-@numba.njit(**INNER)
-def sum_below(histogram, left):  # type: ignore[no-untyped-def]
-    """Sums (s, bins) over the codes up to each one, of a histogram (bins, s)."""
-    # Two sums at a time, because each addition waits for the one before.
-    for s in range(0, left.shape[0], 2):
-        here, there = 0.0, 0.0
-        for b in range(left.shape[1]):
-            here += histogram[b, s]
-            there += histogram[b, s + 1]
-            left[s, b], left[s + 1, b] = here, there
-
-
-@numba.njit(**INNER)
-def leave_out(histogram, one_hot, left):  # type: ignore[no-untyped-def]
-    """Leave code 0 out of the sums (s, bins) below each code; if codes are singled out, all codes but one."""
-    for s in range(left.shape[0]):
-        for b in range(left.shape[1]):
-            left[s, b] = histogram[b, s] if one_hot else left[s, b] - histogram[0, s]
-
-
-@numba.njit(**INNER)
-def has_rows(sums):  # type: ignore[no-untyped-def]
-    """Whether any sum (leaves, s) is not 0."""
-    for leaf in range(sums.shape[0]):
         for s in range(sums.shape[1]):
-            if sums[leaf, s] != 0.0:
+            whole, part = below[sibling, s], below[leaf, s]
+            for b in range(len(histogram)):
+                rest = whole[b] - part[b]
+                whole[b], part[b] = (part[b], rest) if is_larger else (rest, part[b])
+
+
+@numba.njit(**INNER)
+def leave_out(below, one_hot, bins, left):  # type: ignore[no-untyped-def]
+    """Write the sums (s, bins) below each code, less those of code 0, or of each code alone, to `left`."""
+    for s in range(left.shape[0]):
+        for b in range(bins):
+            left[s, b] = below[s, b] - (below[s, b - 1 if one_hot else 0] if b or not one_hot else 0.0)
+
+
+@numba.njit(**INNER)
+def has_rows(below, n_leaves):  # type: ignore[no-untyped-def]
+    """Whether any sum of code 0 in (leaves, s, bins) is not 0."""
+    for leaf in range(n_leaves):
+        for s in range(below.shape[1]):
+            if below[leaf, s, 0] != 0.0:
                 return True
     return False
 
@@ -190,7 +210,7 @@ def find_gains(  # type: ignore[no-untyped-def]
     one_hot,
     penalty,
     least,
-    histograms,
+    below,
     gains,
     first,
     last,
@@ -199,51 +219,47 @@ def find_gains(  # type: ignore[no-untyped-def]
 
     ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
     If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist, or
-    that are another one because no row has code 0, have gain 0. Histograms (columns, leaves, bins, s) are those
-    of the level before; for the first level they are empty. Without memory for them, (0, leaves, bins, s), rows of
-    all leaves are added at each level.
+    that are another one because no row has code 0, have gain 0. `below` (columns, leaves, s, bins) are the sums up
+    to each code of the level before; for the first level they are empty. Without memory for them, (0, leaves, s,
+    bins), rows of all leaves are added at each level.
     """
-    n_sums, most, kept = sums.shape[1], histograms.shape[2], len(histograms) > 0
-    fresh = np.empty((0 if kept else n_leaves, most, n_sums))
-    memory, total, low, high = np.empty(n_sums * most), np.empty(n_sums), np.empty(most), np.empty(most)
+    n_sums, most, kept = sums.shape[1], below.shape[3], len(below) > 0
+    fresh, left = np.empty((0 if kept else n_leaves, n_sums, most)), np.empty((n_sums, most))
+    histogram, total, low, high = np.empty((most, n_sums)), np.empty(n_sums), np.empty(most), np.empty(most)
     for j in range(first, last):
-        bins = n_codes[j]
-        histogram, left = histograms[j] if kept else fresh, memory[: n_sums * bins].reshape(n_sums, bins)
-        # Children of leaves whose histograms are known.
-        known = n_leaves // 2 if kept else 0
-        update_histograms(codes[columns[j]], rows, sums, start, stop, known, n_leaves, histogram[:, :bins])
+        bins, known = n_codes[j], below[j] if kept else fresh
+        # Children of leaves whose sums are known.
+        half = n_leaves // 2 if kept else 0
+        update_sums(codes[columns[j]], rows, sums, start, stop, half, n_leaves, histogram[:bins], known)
         gains[j] = 0.0
-        has_missing = has_rows(histogram[:n_leaves, 0])
+        has_missing = has_rows(known, n_leaves)
         for leaf in range(n_leaves):
             if stop[leaf] - start[leaf] < 2:
                 continue
-            sum_below(histogram[leaf, :bins], left)
             for s in range(n_sums):
-                total[s] = left[s, bins - 1]
+                total[s] = known[leaf, s, bins - 1]
             for side in range(2 if has_missing and not one_hot[j] else 1):
+                splits = known[leaf]
                 if side or one_hot[j]:
-                    leave_out(histogram[leaf, :bins], one_hot[j], left)
-                add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
+                    leave_out(known[leaf], one_hot[j], bins, left)
+                    splits = left
+                add_gains(splits, total, penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
 
 
 @kernel("u1[1] u1[1] u4[1] f8[2] i8[1]* i8[1]* i8 u4[1]* f8[2]*")
 def partition_rows(column, table, rows, sums, start, stop, n_leaves, new_rows, new_sums):  # type: ignore[no-untyped-def]
-    """Split each leaf, in the order of its rows: those that go right by `table` are leaf ``l + n_leaves``."""
+    """Split each leaf: rows that go right by `table` are leaf ``l + n_leaves``, in the opposite order."""
     for leaf in range(n_leaves):
-        begin, end = start[leaf], stop[leaf]
-        middle = end
-        for i in range(begin, end):
-            middle -= np.int64(table[column[rows[i]]])
-        left, right = begin, middle
-        for i in range(begin, end):
-            goes_right = table[column[rows[i]]]
+        left, right = start[leaf], stop[leaf] - 1
+        for i in range(start[leaf], stop[leaf]):
+            goes_right = np.int64(table[column[rows[i]]])
             at = right if goes_right else left
-            left += 1 - np.int64(goes_right)
-            right += np.int64(goes_right)
+            left += 1 - goes_right
+            right -= goes_right
             new_rows[at] = rows[i]
-            for s in range(sums.shape[1]):
-                new_sums[at, s] = sums[i, s]
-        stop[leaf], start[leaf + n_leaves], stop[leaf + n_leaves] = middle, middle, end
+            for s in range(0, sums.shape[1], 2):
+                new_sums[at, s], new_sums[at, s + 1] = sums[i, s], sums[i, s + 1]
+        start[leaf + n_leaves], stop[leaf + n_leaves], stop[leaf] = left, stop[leaf], left
 
 
 @kernel("u1[1] u1[1] i8 i4[1]*")
@@ -261,6 +277,35 @@ def add_leaf_sums(leaf, gradient, hessian, sums):  # type: ignore[no-untyped-def
         for c in range(gradient.shape[1]):
             sums[k, c, 0] += gradient[i, c]
             sums[k, c, 1] += hessian[i, c]
+
+
+@numba.njit(**INNER)
+def has_enough(sums, least):  # type: ignore[no-untyped-def]
+    """Whether the hessian of sums (C, 2), on average over outputs, is at least `least`."""
+    return sums[:, 1].sum() / len(sums) >= least
+
+
+@kernel("f8[3] f8 f8 f8[2]* b1[1]*")
+def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
+    r"""Write :math:`-G / (H + \lambda)` of sums (leaves, C, 2) to value (leaves, C), or that of an ancestor.
+
+    It is the nearest one with enough hessian; `enough` (leaves,) says which leaves have it themselves.
+    """
+    n_leaves, n_outputs, _ = sums.shape
+    # Those of a tree of m leaves begin at m.
+    merged, m = np.empty((2 * n_leaves, n_outputs, 2)), n_leaves
+    merged[n_leaves:] = sums
+    while m > 1:
+        m //= 2
+        merged[m : 2 * m] = merged[2 * m : 3 * m] + merged[3 * m : 4 * m]
+    for k in range(n_leaves):
+        enough[k] = has_enough(sums[k], least)
+        m = n_leaves
+        while m > 1 and not has_enough(merged[m + k % m], least):
+            m //= 2
+        for c in range(n_outputs):
+            gradient, bend = merged[m + k % m, c, 0], merged[m + k % m, c, 1] + penalty
+            value[k, c] = -gradient / bend if bend > 0.0 else 0.0
 
 
 @kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] f8[2]*")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,7 @@ class Histograms:
         self.n_codes = np.array([column.n_codes for column in features.columns])
         self.one_hot = np.array([column.one_hot for column in features.columns])
         n_features, most = len(self.n_codes), int(self.n_codes.max())
-        shape = 2 ** (max_depth - 1), most, n_sums
+        shape = 2 ** (max_depth - 1), n_sums, most
         self.sums = np.empty((n_features if n_features * math.prod(shape) <= MOST_SUMS else 0, *shape))
         self.gains = np.empty((n_features, 2, most))
 
@@ -160,10 +159,11 @@ class Histograms:
         options = self.n_codes[columns], self.one_hot[columns], penalty, least
         memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
         splits: list[tuple[int, int, bool]] = []
+        routes: list[tuple[Array, Array]] = []
         for level in range(self.max_depth):
-            if splits:
+            if routes:
                 before = rows, sums, start, stop, 2 ** (level - 1)
-                kernels.partition_rows(*self._routed(*splits[-1]), *before, *spare)
+                kernels.partition_rows(*routes[-1], *before, *spare)
                 (rows, sums), spare = spare, (rows, sums)
             leaves = rows, sums, start, stop, 2**level
             arguments = self.features.codes, *leaves, columns, *options, memory, gains
@@ -172,18 +172,19 @@ class Histograms:
             if not gains[column, missing_right, code] > LEAST_GAIN * bound:
                 break
             splits.append((int(columns[column]), int(code), bool(missing_right)))
+            routes.append(self._routed(*splits[-1]))
         conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
-        return tree_of_conditions([split[0] for split in splits], conditions), self._leaves(splits)
+        return tree_of_conditions([split[0] for split in splits], conditions), self._leaves(routes)
 
     def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
         """The codes of a column, (n,), and whether each code goes right, (256,)."""
         return self.features.codes[column], self.features.columns[column].table(code, missing_right)
 
-    def _leaves(self, splits: Sequence[tuple[int, int, bool]]) -> Array:
+    def _leaves(self, routes: Sequence[tuple[Array, Array]]) -> Array:
         """The leaf of each row, (n,): bit l is 1 if it goes right at level l."""
         leaf = np.zeros(self.features.codes.shape[1], dtype=np.int32)
-        for level, split in enumerate(splits):
-            compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
+        for level, route in enumerate(routes):
+            compiled("symmetric_trees").add_level(*route, level, leaf)
         return leaf
 
 
@@ -200,11 +201,11 @@ def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], flo
     bound : float
         No gain is larger.
     """
-    rows = np.flatnonzero(reduce(np.logical_or, derivatives.T)).astype(np.uint32)
-    sums = derivatives.take(rows, axis=0)
-    size = np.ones(len(rows)) @ np.abs(sums)
+    n_rows, n_sums = derivatives.shape
+    rows, size = np.empty(n_rows, dtype=np.uint32), np.zeros(n_sums)
+    rows = rows[: compiled("symmetric_trees").find_used_rows(derivatives, rows, size)]
     units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
-    sums[:, :-1] /= units[0]
-    sums[:, -1] /= units[1]
+    sums = np.empty((len(rows), n_sums))
+    compiled("symmetric_trees").take_in_units(derivatives, rows, np.repeat(units, (n_sums - 1, 1)), sums)
     total = max(float(size[-1]) / units[1], TINY)
     return rows, sums, units, float(np.square(size[:-1] / units[0]).sum()) / total

@@ -22,7 +22,6 @@ from .growth import Histograms, exact_derivatives, sampled_columns, split_deriva
 from .leaves import (
     central_ranges,
     constant_leaves,
-    has_enough,
     leaf_sums,
     linear_leaves,
     linear_outputs,
@@ -264,10 +263,10 @@ class SymmetricGrower:
         if old is not None:
             sums[..., 0] -= round.prior * old[..., -1]
             sums[..., 1] += round.prior
-        value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
+        value, enough = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
         parts: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
         if line:
-            leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
+            leaves = leaf, derivatives, round.weight, Z, value, enough
             found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda, old, round.prior)
             output = linear_outputs(leaf, found, Z)
             value = np.ascontiguousarray(found[..., -1])

@@ -12,6 +12,7 @@ from ....utils.typing import Array
 ROWS_PER_COEFFICIENT = 3
 # Share of the rows at either end of a feature at which lines are constant.
 TAIL = 0.005
+TINY = float(np.finfo(np.float64).tiny)
 # The least penalty of slopes, as a share of the hessian of a leaf.
 LEAST_RIDGE = 1e-12
 
@@ -23,31 +24,15 @@ def leaf_sums(leaf: Array, depth: int, gradient: Array, hessian: Array) -> Array
     return sums
 
 
-def constant_leaves(sums: Array, penalty: float, least: float) -> Array:
-    r"""The Newton step of each leaf and output, (2**D, C): :math:`-G / (H + \lambda)`.
+def constant_leaves(sums: Array, penalty: float, least: float) -> tuple[Array, Array]:
+    r"""The Newton step of each leaf and output, (2**D, C): :math:`-G / (H + \lambda)`, of their sums (2**D, C, 2).
 
-    A leaf whose hessian, on average over outputs, is below `least` has the value of its parent, or of the nearest
-    ancestor with enough.
+    A leaf whose hessian, on average over outputs, is below `least` or 0 has the value of its parent, or of the
+    nearest ancestor with enough. The second result is whether each leaf has enough itself, (2**D,), bool.
     """
-    values, enough = leaf_step(sums, penalty), has_enough(sums, least)
-    merged = sums
-    while not enough.all() and len(merged) > 1:
-        merged = merged[: len(merged) // 2] + merged[len(merged) // 2 :]
-        copies = len(sums) // len(merged)
-        values[~enough] = np.tile(leaf_step(merged, penalty), (copies, 1))[~enough]
-        enough |= np.tile(has_enough(merged, least), copies)
-    return values
-
-
-def has_enough(sums: Array, least: float) -> Array:
-    """Whether the hessian of each leaf, on average over outputs, is at least `least` and not 0: (2**D,)."""
-    return np.asarray(sums[:, :, 1].mean(axis=1) >= max(least, np.finfo(np.float64).tiny))
-
-
-def leaf_step(sums: Array, penalty: float) -> Array:
-    """The step of sums of gradients and hessians, (..., 2)."""
-    bend = sums[..., 1] + penalty
-    return np.divide(-sums[..., 0], bend, out=np.zeros_like(bend), where=bend > 0.0)
+    value, enough = np.empty(sums.shape[:2]), np.empty(len(sums), dtype=np.bool_)
+    compiled("symmetric_trees").find_constants(sums, penalty, max(least, TINY), value, enough)
+    return value, enough
 
 
 def linear_leaves(
@@ -178,8 +163,7 @@ def monotone_leaves(value: Array, hessian: Array, tree: SymmetricTrees, signs: A
     features = tree.feature[0]
     constrained = np.unique(features[signs != 0]).tolist()
     chains = [chains_of(tree, feature, int(signs[features == feature][0])) for feature in constrained]
-    tiny = np.finfo(np.float64).tiny
-    weight, value = np.maximum(hessian / max(hessian.max(), tiny), tiny), value.copy()
+    weight, value = np.maximum(hessian / max(hessian.max(), TINY), TINY), value.copy()
     for _ in range(MAX_PASSES if len(chains) > 1 else 1):
         before = value.copy()
         for chain in chains:
