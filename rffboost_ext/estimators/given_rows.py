@@ -1,4 +1,4 @@
-"""The rows that a fit gets: arrays and tables as they are, of a source the sample that it keeps."""
+"""The rows of a fit: arrays and tables as they are given, and a sample of the rows of a source."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SMALL_CLASS = 10
 
 
 def drawn(estimator: Any, X: Any, **given: Any) -> Any:
-    """The rows of a fit: X itself, or of a source of rows the sample that an estimator keeps.
+    """X itself, or a sample of its rows if it is a source.
 
     Parameters
     ----------
     estimator : estimator
-        It has a method ``draw(source)``.
+        Its method ``draw(source)`` returns the sample.
     X : array-like of shape (n, d), Source or Sample
     **given
         Other arguments of the fit, such as ``y``, which a source has itself.
@@ -56,13 +56,13 @@ def drawn(estimator: Any, X: Any, **given: Any) -> Any:
 
 
 def sample_of(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, base_margin: Any) -> Sample:
-    """The rows of a fit, given as arrays, as a source of rows, or as what has been drawn from one."""
+    """The rows of a fit, which X gives as an array or table, as a source of rows, or as a sample of a source."""
     X = drawn(estimator, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
     return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
 
 
 def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
-    """An ``eval_set`` with a uniform sample in the place of each source, and the groups of these by name."""
+    """An ``eval_set`` whose sources are replaced by uniform samples, and the groups of each sample by its name."""
     if isinstance(eval_set, Source):
         eval_set = [eval_set]
     if not isinstance(eval_set, list | tuple | Mapping):
@@ -83,7 +83,7 @@ def draw_uniform(estimator: Any, source: Source, **given: Any) -> Sample:
 
 
 def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
-    """The rows of a source that a booster keeps: of large gradients more, groups of coupled rows as a whole."""
+    """The rows of a source that a booster keeps: more of large gradients, and whole groups of coupled rows."""
     parts, owner = compose(estimator), type(estimator).__name__
     kinds = {one.rows: one for one in reversed(estimator._couplings(parts.loss))}
     columns = None if uniform else partial(summarize_columns, owner, estimator.categorical_features)
@@ -126,7 +126,7 @@ def absent_classes(batch: Batch, classes: Classes) -> list[Batch]:
 
 
 def group_labels(coupling: Coupling, batch: Batch) -> Array:
-    """The groups of rows, (m,), of the source or of the target; each row is one if there are none."""
+    """The groups of rows, (m,), by the source or by the target; without groups each row is its own."""
     has_own = batch.group is None and batch.y is not None and batch.y.ndim == 2
     return coupling.groups(number_array(batch.y)) if has_own else groups_or_rows(batch)
 

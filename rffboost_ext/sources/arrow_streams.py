@@ -14,7 +14,7 @@ from typing import Any
 from ..utils.packages import require_packages
 from ..utils.param_validation import BOOL, require
 from .parquet_files import parquet
-from .tables import Tables, choose_columns, document
+from .tables import Columns, Tables, choose_columns, document
 
 ADVICE = "spill=True copies rows that can be read once only to a temporary file"
 
@@ -71,20 +71,9 @@ def arrow(
     {columns}
     spill : bool, default=False
         Whether the columns that are used are first copied to a temporary parquet file, which is removed with the
-        source. For a RecordBatchReader, which can be read once only, and for slow queries.
+        source. For slow queries, and for a RecordBatchReader, which can be read once only and is refused without.
 
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    ImportError
-        If pyarrow is not installed.
-    TypeError
-        If `data` is no such object, or can be read once only and `spill` is false.
-    ValueError
-        If a parameter is invalid, or a column does not exist.
+    {returns}
 
     Examples
     --------
@@ -105,13 +94,14 @@ def arrow(
         raise TypeError(
             f"{owner}: data must be a dataset of Arrow or have __arrow_c_stream__, got a {type(data).__name__}"
         )
-    scan = partial(scan_dataset if is_dataset else scan_stream, data)
-    chosen = target, weight, group, row_id, columns
-    if spill:
-        return spilled(owner, scan(), data, *chosen, max_rows)
-    if isinstance(data, RecordBatchReader):
+    if isinstance(data, RecordBatchReader) and not spill:
         raise TypeError(f"{owner}: data must be readable again, got a RecordBatchReader: {ADVICE}")
-    return stream_source(owner, scan, data.schema if is_dataset else scan().schema, data, *chosen, max_rows)
+    scan, name = partial(scan_dataset if is_dataset else scan_stream, data), f"the {type(data).__name__}"
+    opened = data if is_dataset else scan()
+    chosen = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns)
+    if spill:
+        return spilled(scan() if is_dataset else opened, chosen, max_rows)
+    return Tables([Stream(f"{owner}: {name}", scan)], chosen, chosen.types(opened.schema), max_rows)
 
 
 @document
@@ -133,34 +123,16 @@ def lazy(
         reads the columns that are used. It needs polars 1.34 or newer.
     {columns}
 
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    ImportError
-        If pyarrow is not installed.
-    TypeError
-        If `frame` is no LazyFrame.
-    ValueError
-        If a parameter is invalid, or a column does not exist.
+    {returns}
     """
     owner = "sources.lazy"
     require_packages(owner, "pyarrow", extra="files")
     if not hasattr(frame, "collect_batches"):
         raise TypeError(f"{owner}: frame must be a LazyFrame of polars >= 1.34, got a {type(frame).__name__}")
-    schema = frame.head(0).collect().to_arrow().schema
-    chosen = target, weight, group, row_id, columns
-    return stream_source(owner, partial(scan_frame, frame), schema, frame, *chosen, max_rows)
-
-
-def stream_source(owner: str, scan: Callable[..., Any], schema: Any, data: Any, *given: Any) -> Tables:
-    """The source of the columns that a user chose of a stream; the last argument is `max_rows`."""
-    *chosen, max_rows = given
-    name = f"the {type(data).__name__}"
-    columns = choose_columns(owner, schema, name, *chosen)
-    return Tables([Stream(f"{owner}: {name}", scan)], columns, columns.types(schema), max_rows)
+    schema, name = frame.head(0).collect().to_arrow().schema, "the LazyFrame"
+    chosen = choose_columns(owner, schema, name, target, weight, group, row_id, columns)
+    stream = Stream(f"{owner}: {name}", partial(scan_frame, frame))
+    return Tables([stream], chosen, chosen.types(schema), max_rows)
 
 
 def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Any:
@@ -182,12 +154,10 @@ def scan_frame(frame: Any, columns: list[str], size: int) -> Iterator[Any]:
         yield from rows.to_arrow().to_batches()
 
 
-def spilled(owner: str, reader: Any, data: Any, *given: Any) -> Tables:
+def spilled(reader: Any, columns: Columns, max_rows: int | str) -> Tables:
     """The rows of a reader in a temporary parquet file, which is removed with the source or when Python ends."""
     from pyarrow.parquet import ParquetWriter
 
-    *chosen, max_rows = given
-    columns = choose_columns(owner, reader.schema, f"the {type(data).__name__}", *chosen)
     handle, path = mkstemp(prefix="rffboost-", suffix=".parquet")
     os.close(handle)
     try:

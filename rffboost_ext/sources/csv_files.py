@@ -84,18 +84,7 @@ def csv(
     delimiter : str, default=","
         The character between two cells.
 
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    ImportError
-        If pyarrow is not installed.
-    OSError
-        If a file does not exist, cannot be read, or changes later.
-    ValueError, TypeError
-        If a parameter is invalid, a column does not exist, or files have different columns.
+    {returns}
     """
     owner = "sources.csv"
     require_packages(owner, "pyarrow", extra="files")

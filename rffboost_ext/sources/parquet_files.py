@@ -50,18 +50,7 @@ def parquet(
         Files such as ``rows/*.parquet``. The files of a pattern are sorted by name.
     {columns}
 
-    Returns
-    -------
-    Tables
-
-    Raises
-    ------
-    ImportError
-        If pyarrow is not installed.
-    OSError
-        If a file does not exist, cannot be read, or changes later.
-    ValueError, TypeError
-        If a parameter is invalid, a column does not exist, or files have different columns.
+    {returns}
     """
     owner = "sources.parquet"
     require_packages(owner, "pyarrow", extra="files")

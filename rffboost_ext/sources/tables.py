@@ -29,6 +29,18 @@ PARAMETERS = """target : str or sequence of str, optional
         DataFrame of pandas. Other columns are not read.
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory; see :class:`Source`."""
+RETURNS = """Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is not installed.
+    OSError
+        If a file does not exist, cannot be read, or changes later.
+    ValueError, TypeError
+        If a parameter is invalid, a column does not exist, or files have different columns."""
 # Bytes of a batch of numbers in double precision.
 BATCH_BYTES = 2**24
 F = TypeVar("F", bound=Callable[..., Any])
@@ -97,8 +109,9 @@ class Columns:
 
 
 def document(function: F) -> F:
-    """Describe the parameters that all sources of tables share, where a docstring has ``{columns}``."""
-    function.__doc__ = (function.__doc__ or "").replace("{columns}", PARAMETERS)
+    """Insert what all sources of tables share where a docstring has ``{columns}`` and ``{returns}``."""
+    doc = function.__doc__ or ""
+    function.__doc__ = doc.replace("{columns}", PARAMETERS).replace("{returns}", RETURNS)
     return function
 
 

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from copy import deepcopy
 
 import dask.array as da
 import dask.dataframe as dd
@@ -163,6 +164,16 @@ def test_other_estimators_fit_to_the_rows_too():
     local = RFFBoostSurvival(**FAST).fit(X, time)
     model = RFFBoostSurvival(**FAST).fit(DaskRows(blocks(X), blocks(time)))
     np.testing.assert_array_equal(model.predict(X), local.predict(X))
+
+
+def test_fits_go_on_with_rows_of_a_cluster():
+    rows, first = DaskRows(blocks(X), blocks(VALUE)), RFFBoostRegressor(**FAST).fit(X[:300], VALUE[:300])
+    further = RFFBoostRegressor(**FAST)
+    np.testing.assert_array_equal(
+        further.fit(rows, init_model=first).predict(X), further.fit(X, VALUE, init_model=first).predict(X)
+    )
+    again = deepcopy(first)
+    np.testing.assert_array_equal(first.refresh(rows).predict(X), again.refresh(X, VALUE).predict(X))
 
 
 @pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
