@@ -12,7 +12,7 @@ from rffboost_ext.terms import SymmetricTrees
 
 from .category_sets import without_category_sets
 from .conversion import convert_term, rounding_error, where_missing
-from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
+from .graph import BOOL, FLOAT32, FLOAT64, INT64, ConversionError, Graph
 from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
 
@@ -25,16 +25,40 @@ def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
                 "tree_operators must be None or False for symmetric trees with linear leaves, which the tree "
                 "operator does not have, got True; leaf='constant' of SymmetricTree has none"
             )
+        if term.other is not None:
+            raise ConversionError(
+                "tree_operators must be None or False for symmetric trees with crosses, which need double "
+                "precision, got True; crosses=0 of SymmetricTree has none"
+            )
         return convert_term(term.as_trees(), graph, x)
     graph.n_trees += term.n_trees
     # Arrays without entries confuse runtimes.
-    term, x = without_category_sets(term.deepened(max(1, term.depth)), graph, x)
+    term, x = without_crosses(term.deepened(max(1, term.depth)), graph, x)
+    term, x = without_category_sets(term, graph, x)
     columns = graph.node("Transpose", x, perm=[1, 0])
     total = ""
     for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
         out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, columns, i)
         total = graph.node("Add", total, out) if total else out
     return total
+
+
+def without_crosses(term: SymmetricTrees, graph: Graph, x: str) -> tuple[SymmetricTrees, str]:
+    """Trees whose levels test one column each, and the features (n, d) behind a column for each cross.
+
+    They are in double precision, as in Python: a rounded difference may be on the other side of a threshold.
+    """
+    if term.other is None:
+        return term, x
+    numbered, crosses = term.split_columns(0)
+    is_product = crosses.table[:, 2]
+    x, parts = graph.cast(x, FLOAT64), []
+    for operation, chosen in (("Sub", is_product == 0), ("Mul", is_product == 1)):
+        if chosen.any():
+            sides = [graph.constant(side, operation.lower()) for side in crosses.table[chosen, :2].T]
+            parts.append(graph.node(operation, *(graph.node("Gather", x, side, axis=1) for side in sides)))
+    feature = np.where(term.other < 0, len(crosses) + term.feature, numbered.feature)
+    return replace(numbered, feature=feature), graph.node("Concat", *parts, x, axis=1)
 
 
 def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
@@ -70,7 +94,7 @@ def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
         threshold = rounded_up(threshold)
     # GreaterOrEqual is more recent than the oldest operator set, and Greater is true of NaN in OpenVINO.
     below = np.nextafter(threshold, -np.inf, dtype=threshold.dtype)
-    right = graph.node("Less", graph.constant(below, f"below{i}"), picked, dtype=BOOL)
+    right = graph.node("Less", graph.constant(below, f"below{i}", graph.types[picked]), picked, dtype=BOOL)
     if not term.missing_right.any():
         return right
     missing = graph.node("IsNaN", picked, dtype=BOOL)
@@ -98,7 +122,8 @@ def shift(slope: Array, rest: Array) -> Array:
 def centered(term: SymmetricTrees, graph: Graph, picked: str, rest: Array, i: int) -> str:
     """The values of all levels, (T D, n), in the range of training and less their center; `rest` where missing."""
     low, high, center = (part.reshape(-1, 1) for part in term.linear_parts[1:])
-    x = graph.node("Sub", picked, graph.constant(center, f"center{i}"))
+    x = graph.node("Sub", picked, graph.constant(center, f"center{i}", graph.types[picked]))
+    x = graph.cast(x, graph.dtype)
     x = where_missing(graph, x, graph.constant(rest.reshape(-1, 1), f"rest{i}"))
     x = graph.node("Max", x, graph.constant(low - center, f"low{i}"))
     return graph.node("Min", x, graph.constant(high - center, f"high{i}"))

@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 from sklearn.base import clone
@@ -51,12 +52,19 @@ def single(learner: Learner) -> tuple[Learner, ...]:
     return (learner,)
 
 
-def leaves_of(learner: SymmetricTree) -> tuple[Learner, ...]:
-    """With ``leaf="auto"`` the trees with constant and with linear leaves."""
+SYMMETRIC_TREES = {"leaf": ("constant", "linear"), "crosses": (0, 6)}
+"""What is tried for parameters of :class:`SymmetricTree` that are "auto"."""
+
+
+def symmetric_trees_of(learner: SymmetricTree) -> tuple[Learner, ...]:
+    """The trees with all combinations of what is tried; leaves are constant with monotone constraints."""
     # Subclasses may have other constructor parameters.
-    if learner.leaf != "auto" or learner.active_constraints or "leaf" not in learner.get_params(deep=False):
-        return (learner,)
-    return tuple(clone(learner).set_params(leaf=leaf) for leaf in ("constant", "linear"))
+    given = learner.get_params(deep=False)
+    free = [name for name in SYMMETRIC_TREES if name in given and is_auto(given[name])]
+    names = [name for name in free if name != "leaf" or not learner.active_constraints]
+    several = product(*(SYMMETRIC_TREES[name] for name in names))
+    made = (clone(learner).set_params(**dict(zip(names, values, strict=True))) for values in several)
+    return tuple(made) if names else (learner,)
 
 
 def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
@@ -144,7 +152,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, replays=never),
     # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
     SymmetricTree: LearnerPolicy(
-        stops_early=True, max_merged_rows=everything, alternatives=leaves_of, replays=orders_no_levels
+        stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=orders_no_levels
     ),
 }
 """The policy of each class of learners, which its subclasses share unless they have an entry of their own."""

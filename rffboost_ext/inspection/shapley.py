@@ -13,8 +13,8 @@ interventional or marginal SHAP values.
   column is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
 - In a tree, each leaf that mixtures of x and z can reach is credited to the features at the splits at which x and
   z diverge, as in the shap package for trees with background data.
-- A symmetric tree with linear leaves is evaluated at the mixtures of x and z in the features at its splits: exact
-  for up to 8 features of a tree.
+- A symmetric tree with linear leaves or crosses is evaluated at the mixtures of x and z in the features at its
+  splits: exact for up to 8 features of a tree.
 - Any other term is evaluated at mixtures of x and z: :mod:`~rffboost_ext.utils.coalitions`.
 
 References

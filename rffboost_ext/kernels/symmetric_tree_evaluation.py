@@ -54,10 +54,25 @@ def add_slopes(slope, leaf, z, out):  # type: ignore[no-untyped-def]
             out[i, c] += part
 
 
-@kernel("T[2] i4[1] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
+@numba.njit(**INNER)
+def cross_columns(columns, crosses, size):  # type: ignore[no-untyped-def]
+    """Write the differences and products of features behind them, for the first `size` rows of a block."""
+    start = len(columns) - len(crosses)
+    for k in range(len(crosses)):
+        a, b, out = columns[crosses[k, 0]], columns[crosses[k, 1]], columns[start + k]
+        if crosses[k, 2]:
+            for i in range(size):
+                out[i] = a[i] * b[i]
+        else:
+            for i in range(size):
+                out[i] = a[i] - b[i]
+
+
+@kernel("T[2] i4[1] i4[2] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
 def add_symmetric_trees(  # type: ignore[no-untyped-def]
     X,
     used,
+    crosses,
     feature,
     threshold,
     missing_right,
@@ -75,10 +90,11 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
 ):
     """Add symmetric trees at X (n, d) to out (P, n, C), blocks begin .. end-1.
 
-    Features `used` are those of the trees. Tree t is added to ``out[place[t]]``. Without slopes the arrays of
+    Features `used` are those of the trees. Columns d, d + 1, ... are `crosses` (K, 3): the features i and j, and 1
+    for their product or 0 for their difference. Tree t is added to ``out[place[t]]``. Without slopes the arrays of
     linear parts are empty.
     """
-    columns = np.empty((X.shape[1], BLOCK))
+    columns = np.empty((X.shape[1] + len(crosses), BLOCK))
     reached, z = np.empty(BLOCK, dtype=np.int32), np.empty((BLOCK, feature.shape[1]))
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
@@ -86,6 +102,7 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
         for i in range(size):
             for f in used:
                 columns[f, i] = X[start + i, f]
+        cross_columns(columns, crosses, size)
         leaf = reached[:size]
         for t in range(len(feature)):
             find_leaves(columns, feature[t], threshold[t], missing_right[t], subset[t], members, leaf)

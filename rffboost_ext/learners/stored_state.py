@@ -10,6 +10,7 @@ from .fourier.second_order import RFFNewton
 from .kernel_machines.base import KernelMachine
 from .kernel_machines.irls import RFFIRLS
 from .mixture import Mixture
+from .trees.symmetric.learner import SymmetricTree
 
 
 def check_learner_state(state: Any, n_features: int, n_outputs: int) -> None:
@@ -31,6 +32,8 @@ def check_learner_state(state: Any, n_features: int, n_outputs: int) -> None:
         try:
             if (learner, name) in sizes:
                 require_field(name, value, (sizes[learner, name],))
+            elif (learner, name) == (SymmetricTree, "crosses"):
+                require_field(name, value, (None,), "i")
             elif issubclass(learner, KernelMachine) and name == "kernel":
                 require_kernel(value, issubclass(learner, RFFIRLS), n_features, n_outputs)
         except (TypeError, ValueError) as error:

@@ -14,6 +14,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
 from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
+from .crosses import NO_CROSSES, Crosses
 from .stored_fields import require_field, require_range
 from .trees import Trees
 
@@ -28,7 +29,9 @@ class SymmetricTrees(Term):
 
     Bit l of the number of a row's leaf is 1, which is called right, if ``x[feature[l]] >= threshold[l]``, or if
     that value is missing (NaN) and ``missing_right[l]``. A level may instead test whether the code x = 0, 1, ...
-    is a member of a set of categories, whose members go right. The output of tree t in leaf k is
+    is a member of a set of categories, whose members go right. It may also test the difference or the product of
+    two features, in double precision, which is then in place of ``x[feature[l]]``. The output of tree t in leaf k
+    is
 
     .. math:: v_{tk} + \sum_{l} s_{tkl} \left(\min(\max(x_{f(t,l)}, a_{tl}), b_{tl}) - m_{tl}\right),
 
@@ -52,6 +55,10 @@ class SymmetricTrees(Term):
         The row of `members` with the set that a level tests; -1 for a threshold. By default all are thresholds.
     members : ndarray of shape (S, B), uint8, optional
         The sets, as bits: category c is a member of set s if bit ``c % 8`` of ``members[s, c // 8]`` is 1.
+    other : ndarray of shape (T, D), int32, optional
+        The second feature of a level that tests two; -1 for a level that tests one, which is the default.
+    is_product : ndarray of shape (T, D), bool, optional
+        Whether a level tests the product of both; otherwise it tests ``x[feature[l]] - x[other[l]]``.
     """
 
     is_tree: ClassVar[bool] = True
@@ -65,6 +72,8 @@ class SymmetricTrees(Term):
     center: Array | None = None
     subset: Array | None = None
     members: Array | None = None
+    other: Array | None = None
+    is_product: Array | None = None
 
     def __call__(self, X: Array) -> Array:
         return self.group_outputs(X, np.zeros(len(self.feature), dtype=np.int64), 1)[0]
@@ -73,11 +82,13 @@ class SymmetricTrees(Term):
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         from ..kernels.symmetric_tree_evaluation import BLOCK, add_symmetric_trees
 
-        require_used_columns(X, self.feature)
+        plain, crosses = self.split_columns(X.shape[1])
+        used = np.union1d(self.feature, crosses.table[:, :2])
+        require_used_columns(X, used)
         X = np.ascontiguousarray(X, dtype=None if X.dtype == np.float32 else np.float64)
         out = np.zeros((n_groups, len(X), self.n_outputs))
-        splits = self.feature, self.threshold, self.missing_right, *self.category_sets
-        arrays = np.unique(self.feature), *splits, self.value, *self.linear_parts
+        splits = plain.feature, self.threshold, self.missing_right, *self.category_sets
+        arrays = used.astype(np.int32), crosses.table, *splits, self.value, *self.linear_parts
         run_over_tiles(add_symmetric_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
         return out
 
@@ -86,6 +97,33 @@ class SymmetricTrees(Term):
         number = np.tile(np.arange(2.0**self.depth)[:, None], (self.n_trees, 1, 1))
         found = replace(self, value=number, slope=None).group_outputs(X, np.arange(self.n_trees), self.n_trees)
         return found[:, :, 0].T.astype(np.int64)
+
+    def split_columns(self, n_features: int) -> tuple[SymmetricTrees, Crosses]:
+        """The trees as functions of d features and of crosses, as columns d, d + 1, ...; and the crosses.
+
+        Differences come before products.
+        """
+        if self.other is None or self.is_product is None:
+            return self, NO_CROSSES
+        tested = np.stack([self.is_product, self.feature, self.other], axis=-1)
+        table, place = np.unique(tested[self.other >= 0], axis=0, return_inverse=True)
+        table = np.roll(table, -1, axis=1).astype(np.int32)
+        feature = self.feature.copy()
+        feature[self.other >= 0] = n_features + place.ravel()
+        return replace(self, feature=feature, other=None, is_product=None), Crosses(table)
+
+    def of_split_columns(self, n_features: int, crosses: Crosses) -> SymmetricTrees:
+        """The inverse of :meth:`split_columns`."""
+        column = self.feature - n_features
+        if (column < 0).all():
+            return self
+        first, second, is_product = np.moveaxis(crosses.table[np.maximum(column, 0)], -1, 0)
+        return replace(
+            self,
+            feature=np.where(column < 0, self.feature, first),
+            other=np.where(column < 0, -1, second).astype(np.int32),
+            is_product=(column >= 0) & (is_product == 1),
+        )
 
     @staticmethod
     def single(term: Term) -> SymmetricTrees:
@@ -96,9 +134,13 @@ class SymmetricTrees(Term):
         return tree
 
     def as_trees(self) -> Trees:
-        """The same function as binary trees, whose nodes of one level are equal; leaves must be constant."""
-        if self.slope is not None:
-            raise ValueError("as_trees: leaves must be constant, got linear ones")
+        """The same function as binary trees, whose nodes of one level are equal.
+
+        Leaves must be constant, and levels must test one feature each.
+        """
+        if self.slope is not None or self.other is not None:
+            got = "linear leaves" if self.slope is not None else "levels that test two features"
+            raise ValueError(f"as_trees: leaves must be constant and levels must test one feature, got {got}")
         depth, n_trees, n_leaves = self.depth, self.n_trees, 2**self.depth
         size, n_inner = 2 * n_leaves - 1, n_leaves - 1
         # Node k of a tree has the children 2 k + 1 and 2 k + 2; the bits of a path are those of the leaf reversed.
@@ -161,6 +203,8 @@ class SymmetricTrees(Term):
     @classmethod
     def stack(cls, terms: Sequence[SymmetricTrees]) -> SymmetricTrees:
         depth = max(term.depth for term in terms)
+        if any(term.other is not None for term in terms):
+            terms = [term.with_crosses_marked() for term in terms]
         deep = [term.deepened(depth) for term in terms]
         joined = {
             name: np.concatenate([getattr(term, name) for term in deep])
@@ -170,6 +214,15 @@ class SymmetricTrees(Term):
         if any(term.subset is not None for term in terms):
             joined |= dict(zip(("subset", "members"), stack_sets([t.category_sets for t in deep]), strict=True))
         return cls(**joined)
+
+    def with_crosses_marked(self) -> SymmetricTrees:
+        """The same function with `other` and `is_product`."""
+        shape, other, is_product = self.feature.shape, self.other, self.is_product
+        return replace(
+            self,
+            other=np.full(shape, -1, dtype=np.int32) if other is None else other,
+            is_product=np.zeros(shape, dtype=np.bool_) if is_product is None else is_product,
+        )
 
     def deepened(self, depth: int) -> SymmetricTrees:
         """The same function with more levels, which split nothing."""
@@ -211,6 +264,10 @@ class SymmetricTrees(Term):
         if np.isnan(self.threshold).any():
             raise ValueError("thresholds must be numbers, got nan")
         check_category_sets(self.subset, self.members, shape)
+        if self.other is not None or self.is_product is not None:
+            require_field("other", self.other, shape, "i")
+            require_field("is_product", self.is_product, shape, "b")
+            require_range("other feature ids", self.other, -1, n_features)
         linear = {name: getattr(self, name) for name in ("slope", "low", "high", "center")}
         if any(array is not None for array in linear.values()):
             for name, array in linear.items():
@@ -222,35 +279,42 @@ class SymmetricTrees(Term):
         return replace(self, **recoded_sets(self.feature, self.missing_right, self.subset, self.members, recoding))
 
     def gradient(self, X: Array) -> Array:
-        out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         if self.slope is None:
-            return out
+            return np.zeros((len(X), self.n_outputs, X.shape[1]))
         leaf, (_, low, high, _) = self.leaves(X), self.linear_parts
-        for t, (slope, feature) in enumerate(zip(self.slope, self.feature, strict=True)):
-            x = X[:, feature]
+        plain, crosses = self.split_columns(X.shape[1])
+        columns = crosses.append(X)
+        out = np.zeros((len(X), self.n_outputs, columns.shape[1]))
+        for t, (slope, feature) in enumerate(zip(self.slope, plain.feature, strict=True)):
+            x = columns[:, feature]
             # 0 beyond the range of training, and for missing values.
             inside = (x > low[t]) & (x < high[t])
             for level, column in enumerate(feature):
                 out[:, :, column] += inside[:, level, None] * slope[leaf[:, t], :, level]
-        return out
+        return crosses.chain(out, X)
 
     def variances(self, X: Array, weight: Array) -> Array | None:
-        return self.as_trees().variances(X, weight) if self.slope is None else None
+        if self.slope is not None:
+            return None
+        plain, crosses = self.split_columns(X.shape[1])
+        return crosses.fold(plain.as_trees().variances(crosses.append(X), weight))
 
     def shapley(self, X: Array, background: Array) -> Array:
-        if self.slope is None:
+        if self.slope is None and self.other is None:
             return self.as_trees().shapley(X, background)
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for t in range(self.n_trees):
             # A tree depends on few features, of which all coalitions can be evaluated.
-            tree = self.trees(slice(t, t + 1))
-            used, place = np.unique(tree.feature, return_inverse=True)
-            tree = replace(tree, feature=place.reshape(tree.feature.shape).astype(np.int32))
+            tree = self.trees(slice(t, t + 1)).with_crosses_marked()
+            used, place = np.unique([tree.feature, tree.other], return_inverse=True)
+            feature, other = (place - (used[0] < 0)).reshape(2, *tree.feature.shape).astype(np.int32)
+            used = used[used >= 0]
+            tree = replace(tree, feature=feature, other=other)
             out[:, :, used] += Term.shapley(tree, X[:, used], background[:, used])
         return out
 
 
-BY_LEVEL = "feature", "threshold", "missing_right", "subset", "low", "high", "center"
+BY_LEVEL = "feature", "threshold", "missing_right", "subset", "low", "high", "center", "other", "is_product"
 """Fields with an entry for each level of each tree."""
-EMPTY = {"threshold": np.inf, "subset": -1}
+EMPTY = {"threshold": np.inf, "subset": -1, "other": -1}
 """Entries of levels that split nothing, by field; those of other fields are 0."""

@@ -95,19 +95,27 @@ def random_tree(rng: np.random.Generator, d: int, n_outputs: int, depth: int) ->
 
 
 def random_symmetric_trees(
-    seed: int, n_trees: int, d: int, n_outputs: int = 1, depth: int = 4, linear: bool = False
+    seed: int,
+    n_trees: int,
+    d: int,
+    n_outputs: int = 1,
+    depth: int = 4,
+    linear: bool = False,
+    crosses: bool = False,
 ) -> SymmetricTrees:
-    """Symmetric trees with random splits and leaves."""
+    """Symmetric trees with random splits and leaves, half of the levels on two features if `crosses`."""
     rng = np.random.default_rng(seed)
     shape, leaves = (n_trees, depth), (n_trees, 2**depth, n_outputs)
     low, center, high = np.sort(rng.standard_normal((3, *shape)), axis=0)
     parts = {"slope": rng.standard_normal((*leaves, depth)), "low": low, "high": high, "center": center}
+    other = {"other": rng.integers(-d, d, shape).clip(-1).astype(np.int32), "is_product": rng.random(shape) < 0.5}
     return SymmetricTrees(
         feature=rng.integers(0, d, shape).astype(np.int32),
         threshold=rng.standard_normal(shape),
         missing_right=rng.integers(0, 2, shape).astype(bool),
         value=rng.standard_normal(leaves),
         **(parts if linear else {}),
+        **(other if crosses else {}),
     )
 
 
@@ -150,6 +158,9 @@ def walked(trees: Trees, node: int, row: Array) -> Array:
 def value_at(trees: SymmetricTrees, t: int, row: Array) -> Array:
     """The value of the leaf of tree t in which one row without categories ends, with its linear part."""
     x = row[trees.feature[t]]
+    if trees.other is not None:
+        second, crossed = row[trees.other[t]], trees.other[t] >= 0
+        x = np.where(crossed, np.where(trees.is_product[t], x * second, x - second), x)
     right = [trees.missing_right[t, k] if np.isnan(v) else v >= trees.threshold[t, k] for k, v in enumerate(x)]
     leaf = sum(2**k for k, goes in enumerate(right) if goes)
     value = trees.value[t, leaf].astype(np.longdouble)

@@ -47,6 +47,7 @@ TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
     SymmetricTrees: lambda: [
         (random_symmetric_trees(5, 70, 3), X - CENTER),
         (random_symmetric_trees(6, 10, 3, n_outputs=3, linear=True), X - CENTER),
+        *((random_symmetric_trees(7, 40, 3, linear=linear, crosses=True), X - CENTER) for linear in (False, True)),
     ],
     SparseLinear: lambda: [(linear(k), X) for k in range(3)],
     LinearTrees: lambda: [(LinearTrees(random_trees(4, 10, 3, n_outputs=4 * c), c), X - CENTER) for c in (1, 2)],

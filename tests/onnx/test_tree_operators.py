@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ LEARNERS: dict[str, Any] = {
     "tree": "tree",
     "constant leaves": SymmetricTree(leaf="constant"),
     "linear leaves": SymmetricTree(leaf="linear"),
+    "crosses": SymmetricTree(leaf="constant", crosses=2),
 }
 
 
@@ -68,8 +70,9 @@ def test_all_forms_are_the_same_model(kind: str, tree_operators: bool | None, dt
     np.testing.assert_allclose(found, known, atol=max(tolerance, 1e-5 if dtype == "mixed" else 0.0))
 
 
-@pytest.mark.parametrize("tree_operators", [True, False])
-@pytest.mark.parametrize("learner", ["tree", "constant leaves"])
+@pytest.mark.parametrize(
+    ("learner", "tree_operators"), [*product(["tree", "constant leaves"], [True, False]), ("crosses", False)]
+)
 def test_categories_and_missing_values(learner: str, tree_operators: bool) -> None:
     model, frame = fitted(learner)
     file = to_onnx(model, dtype="float64", tree_operators=tree_operators)
@@ -108,10 +111,11 @@ def test_rows_that_rounding_moves_to_another_leaf_are_errors(learner: str) -> No
 
 
 def test_what_has_no_such_form() -> None:
-    linear = RFFBoostRegressor(learner=SymmetricTree(leaf="linear"), n_estimators=2, early_stopping=False)
-    linear.fit(np.nan_to_num(ROWS), np.nan_to_num(ROWS[:, 0]))
-    with pytest.raises(TypeError, match="tree_operators must be None or False for symmetric trees with linear"):
-        to_onnx(linear, tree_operators=True)
+    for learner, words in (("linear leaves", "linear leaves"), ("crosses", "crosses")):
+        with pytest.raises(
+            TypeError, match=f"tree_operators must be None or False for symmetric trees with {words}"
+        ):
+            to_onnx(fitted(learner)[0], tree_operators=True)
     trees = classifier(ENSEMBLES["binary"], 4)
     with pytest.raises(ValueError, match="opset must be at least 11 for tree_operators=False, got 9"):
         to_onnx(trees, opset=9, tree_operators=False)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ....kernels import compiled
+from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
@@ -170,36 +171,40 @@ MAX_SINGLED_OUT = 4
 
 @dataclass(frozen=True)
 class BinnedFeatures:
-    """The features of n rows.
+    """The features of n rows, and their crosses.
 
     Parameters
     ----------
-    codes : ndarray of shape (d, n), uint8
+    codes : ndarray of shape (d + K, n), uint8
         The code of each value.
     columns : list of Column
+    crosses : Crosses
+        The last K columns.
     """
 
     codes: Array
     columns: list[Column]
+    crosses: Crosses
 
     @classmethod
-    def of(cls, design: Design, weight: Array, max_bin: int) -> BinnedFeatures:
+    def of(cls, design: Design, weight: Array, max_bin: int, crosses: Crosses = NO_CROSSES) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        n_levels = design.n_levels
-        codes = code_array(X.T.shape)
-        columns: list[Any] = [None] * X.shape[1]
+        n_levels, (n_samples, n_features) = design.n_levels, X.shape
+        codes = code_array((n_features + len(crosses), n_samples))
+        columns: list[Any] = [None] * len(codes)
 
         def bin_columns(first: int, last: int) -> None:
             for j in range(first, last):
-                values, target = np.ascontiguousarray(X[:, j]), codes[j]
-                coded = j in n_levels
+                own = j < n_features
+                values = np.ascontiguousarray(X[:, j]) if own else crosses.column(X, j - n_features)
+                target, coded = codes[j], j in n_levels
                 columns[j] = (
                     category(values, n_levels[j], target) if coded else Numbers(values, weight, max_bin, target)
                 )
 
         run_over_tiles(bin_columns, len(columns), design.n_jobs)
-        return cls(codes, columns)
+        return cls(codes, columns, crosses)
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Raise a ValueError if outputs are to be monotone in a category."""

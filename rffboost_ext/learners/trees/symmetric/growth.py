@@ -174,7 +174,9 @@ class Histograms:
             splits.append((int(columns[column]), int(code), bool(missing_right)))
             routes.append(self._routed(*splits[-1]))
         conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
-        return tree_of_conditions([split[0] for split in splits], conditions), self._leaves(routes)
+        crosses = self.features.crosses
+        tree = tree_of_conditions([split[0] for split in splits], conditions)
+        return tree.of_split_columns(len(self.n_codes) - len(crosses), crosses), self._leaves(routes)
 
     def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
         """The codes of a column, (n,), and whether each code goes right, (256,)."""
