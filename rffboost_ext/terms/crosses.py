@@ -39,8 +39,9 @@ class Crosses:
         """Values of all columns (..., d + K) by feature, (..., d): each parent has half of a cross."""
         d = values.shape[-1] - len(self)
         out = values[..., :d].copy()
-        for parent in self.table[:, :2].T:
-            np.add.at(out, (..., parent), 0.5 * values[..., d:])
+        for k, parents in enumerate(self.table[:, :2].tolist()):
+            for parent in parents:
+                out[..., parent] += 0.5 * values[..., d + k]
         return out
 
     def chain(self, slopes: Array, X: Array) -> Array:

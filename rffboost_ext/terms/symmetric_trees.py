@@ -264,7 +264,9 @@ class SymmetricTrees(Term):
         if np.isnan(self.threshold).any():
             raise ValueError("thresholds must be numbers, got nan")
         check_category_sets(self.subset, self.members, shape)
-        if self.other is not None or self.is_product is not None:
+        if (self.other is None) != (self.is_product is None):
+            raise ValueError("trees must have both other and is_product, or neither")
+        if self.other is not None:
             require_field("other", self.other, shape, "i")
             require_field("is_product", self.is_product, shape, "b")
             require_range("other feature ids", self.other, -1, n_features)

@@ -24,8 +24,8 @@ def probed_importances(learner: Learner, round: Round) -> Array:
     """
     trees = []
     for index in range(PROBE_ROUNDS):
-        tree, output = learner.fit(replace(round, index=index))
-        trees.append(tree)
+        tree, output = round.evaluated(learner.fit(replace(round, index=index)))
+        trees.append(SymmetricTrees.of(tree))
         round = replace(round, gradient=round.gradient + PROBE_RATE * round.hessian * output)
     rows = np.flatnonzero(round.weight)
     rows = rows[:: -(-len(rows) // PROBE_SAMPLE)]

@@ -223,15 +223,16 @@ class SymmetricGrower:
     def _histograms(self, round: Round) -> Histograms:
         """Memory for histograms, and from the first round on crosses among the features."""
         learner, design = self.learner, round.design
-        if not is_auto(learner.crosses) and learner.crosses > 1:
-            self.features = self._binned(round, self._chosen_crosses(round))
+        most = 0 if is_auto(learner.crosses) else int(learner.crosses)
+        if most > 1:
+            self.features = self._binned(round, self._chosen_crosses(round, most))
         n_gradients = min(round.raw.shape[1], learner.n_projections)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         key = Histograms, learner.max_bin, self.features.crosses.table.tobytes(), size
         return design.cache(key, lambda: Histograms(self.features, *size, design.n_jobs))
 
-    def _chosen_crosses(self, round: Round) -> Crosses:
+    def _chosen_crosses(self, round: Round, most: int) -> Crosses:
         """The crosses of the most important numbers, which are chosen in the first round of a fit."""
         learner, columns = self.learner, self.features.columns
         signs = [0] * len(columns) if learner.monotone_constraints is None else learner.monotone_constraints
@@ -241,9 +242,9 @@ class SymmetricGrower:
 
         def chosen() -> Array:
             found = np.where(free, probed_importances(plain, round), 0.0)
-            return np.sort(np.argsort(-found, kind="stable")[: min(learner.crosses, np.count_nonzero(found))])
+            return np.sort(np.argsort(-found, kind="stable")[: min(most, np.count_nonzero(found))])
 
-        return crosses_of(round.design.learner_state((SymmetricTree, learner.crosses, "crosses"), chosen))
+        return crosses_of(round.design.learner_state((SymmetricTree, most, "crosses"), chosen))
 
     def grow(self, round: Round) -> tuple[Term, Array]:
         """The tree of a round."""
