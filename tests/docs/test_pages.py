@@ -153,8 +153,9 @@ def test_names_in_the_text_are_in_the_code(name, code_names):
 
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-# The jobs in tests/clients run the others.
-QUICK = [path for path in EXAMPLES if not re.search("^import (?:duckdb|ray)$", path.read_text(), re.MULTILINE)]
+# The slow tests in tests/clients run the others.
+OTHERS = re.compile("^(?:import|from) (?:autogluon|duckdb|frameworks|ray)", re.MULTILINE)
+QUICK = [path for path in EXAMPLES if not OTHERS.search(path.read_text())]
 
 
 @pytest.mark.parametrize("path", QUICK, ids=lambda path: path.name)
