@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from tempfile import TemporaryFile
 from typing import Any, ClassVar, NamedTuple
 
@@ -77,7 +78,9 @@ class Numbers(Column):
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split at an edge; those of the first and the last code divide missing values from numbers."""
-        return Condition(float(np.concatenate([[-np.inf], self.edges, [np.inf]])[code]), missing_right)
+        if 0 < code <= len(self.edges):
+            return Condition(float(self.edges[code - 1]), missing_right)
+        return Condition(math.inf if code else -math.inf, missing_right)
 
 
 class FewLevels(Column):
@@ -214,7 +217,7 @@ class BinnedFeatures:
                     f"{owner}: monotone_constraints must be 0 for categories, got {sign} for column {j}"
                 )
 
-    @property
+    @cached_property
     def many_levels(self) -> list[ManyLevels]:
         """The categories that are ordered anew for each tree."""
         return [column for column in self.columns if isinstance(column, ManyLevels)]

@@ -35,19 +35,14 @@ def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition])
     return SymmetricTrees(**fields)
 
 
-# The index of all rows, without a copy of them.
-ALL_ROWS = slice(None)
+def exact_derivatives(round: Round, rows: Array | None = None, factor: Array | float = 1.0) -> tuple[Array, Array]:
+    """Weighted gradients and hessians, (m, C) each, rounded so that sums of them are exact.
 
-
-def exact_derivatives(
-    round: Round, rows: Array | slice = ALL_ROWS, factor: Array | float = 1.0
-) -> tuple[Array, Array]:
-    """Weighted gradients and hessians of some rows, (m, C) each, rounded so that sums of them are exact.
-
-    A `factor` (m,) may multiply the weights.
+    They are those of some `rows` (m,), by default all, with weights times a `factor` (m,).
     """
-    weight = factor * round.weight[rows]
-    return exactly_summable(round.gradient[rows], weight), exactly_summable(round.hessian[rows], weight)
+    parts = round.gradient, round.hessian, round.weight
+    gradient, hessian, weight = parts if rows is None else (part.take(rows, axis=0) for part in parts)
+    return exactly_summable(gradient, factor * weight), exactly_summable(hessian, factor * weight)
 
 
 def exactly_summable(values: Array, weight: Array) -> Array:

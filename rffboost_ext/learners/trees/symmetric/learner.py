@@ -331,7 +331,7 @@ class SymmetricGrower:
                 signs = signs_of_scores(round.loss, value.shape[1])
                 nearest = signs * monotone_leaves(signs * value, sums[:, :, 1], tree, features)
                 value = np.where(signs == 0.0, value, nearest)
-            output = value[leaf]
+            output = value.take(leaf, axis=0)
         return replace(tree, value=value[None], **parts), output
 
     def _is_linear(self, tree: SymmetricTrees) -> bool:
