@@ -1,4 +1,4 @@
-"""A model of TabArena and AutoGluon, which watches `X_val` and keeps to the limits of time and threads.
+"""A model of TabArena and AutoGluon, which watches `X_val` and keeps to the limits of time, threads and memory.
 
 TabArena pickles a model by the name of its module: save this file under a name that a run script can import. Needs
 `pip install autogluon.tabular`. `SEARCH_SPACE` is also for `tabarena.utils.config_utils.ConfigGenerator`.
@@ -16,6 +16,8 @@ import rffboost_ext
 
 # The share of the time that is left for the rounds; the rest is for the weights of the stack.
 SHARE = 0.95
+# Bytes of the process before a fit.
+PROCESS = 400_000_000
 # A tuned configuration is one mixture of cosines and symmetric trees; the default, {}, is a stack.
 TUNED = {"learner": "mixture", "learner__trees": "symmetric_tree"}
 SEARCH_SPACE = {
@@ -58,6 +60,11 @@ class RFFBoostModel(AbstractModel):
             seconds = SHARE * (time_limit - (time.monotonic() - start))
             self.model.set_params(callbacks=[rffboost_ext.TimeBudget(max(seconds, 1e-3))])
         self.model.fit(X, y, sample_weight=kwargs.get("sample_weight"), eval_set=held)
+
+    @classmethod
+    def _estimate_memory_usage_static(cls, *, X, y, problem_type, hyperparameters, **kwargs):
+        found = rffboost_ext.estimate_memory(make_estimator(problem_type, hyperparameters), X, y)
+        return PROCESS + 2 * sum(found.values())
 
     def _get_default_searchspace(self):
         return SEARCH_SPACE

@@ -13,6 +13,7 @@ from .estimators.classifier import RFFBoostClassifier
 from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
+from .estimators.memory import estimate_memory
 from .estimators.planning import LEARNER_POLICIES, LearnerPolicy
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
@@ -110,6 +111,7 @@ __all__ = [
     "boost",
     "compress",
     "describe_model",
+    "estimate_memory",
     "load_model",
     "presets",
     "save_model",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, RFFBoostClassifier, presets
+from rffboost_ext import ConformalRegressor, Cosines, RFFBoostClassifier, estimate_memory, presets
 from rffboost_ext.inspection.importance import MAX_ROWS
 
 from ..cases import Array
+from .measured_fit import process_memory
+from .test_every_estimator import BOOSTERS, X
 
 D = 20
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
@@ -39,12 +44,6 @@ def resident_peak(call: Callable[[], Any]) -> int:
     before = process_memory("VmRSS")
     call()
     return process_memory("VmHWM") - before
-
-
-def process_memory(name: str) -> int:
-    """A figure of /proc/self/status, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
 def make_data(n: int, dtype: type) -> tuple[Array, Array]:
@@ -128,3 +127,42 @@ def test_prediction_of_a_booster_keeps_to_the_same(dtype):
     model.decision_function(X[:10])
     # The scores, the block of cosines that is added to them, and what validation needs.
     assert traced_peak(lambda: model.decision_function(X)) <= 5 * 8 * n
+
+
+@pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)
+def test_an_estimate_grows_with_rows_and_columns(kind):
+    def estimated(rows, y):
+        found = estimate_memory(kind.estimator, rows, y)
+        assert all(type(size) is int and size >= 0 for size in found.values())
+        return sum(found.values())
+
+    y = np.column_stack([kind.y, *kind.given.values()]) if kind.given else kind.y
+    assert 2**20 < estimated(X, y) < estimated(np.tile(X, 3), y)
+    assert estimated(X, y) < estimated(np.concatenate([X] * 4), np.concatenate([y] * 4))
+
+
+def test_an_estimate_is_of_a_booster():
+    with pytest.raises(TypeError, match="estimate_memory: estimator"):
+        estimate_memory(ConformalRegressor(), X, X[:, 0])
+
+
+TABLES = {
+    "few rows": (1_200, 15, 0, [], "f8"),
+    "wide and few": (800, 300, 3, [], "f8"),
+    "many columns": (4_000, 600, 0, [], "f4"),
+    "classes": (12_000, 30, 10, [], "f8"),
+    "categories": (40_000, 10, 0, [3, 30, 300], "f8"),
+    "many rows": (200_000, 15, 2, [], "f4"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", TABLES.values(), ids=TABLES)
+def test_an_estimate_is_within_a_factor_of_two(given):
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("the peak of resident memory cannot be reset here")
+    values = json.dumps(dict(zip(("n", "d", "n_classes", "levels", "dtype"), given, strict=True)))
+    command = [sys.executable, "-m", "tests.estimators.measured_fit", values]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    peak, estimate = json.loads(run.stdout)
+    assert 0.5 < estimate / peak < 2.0
