@@ -314,6 +314,7 @@ SOURCES: dict[str, Source | Drawn] = {
     **STRUCTURED,
     **GENERATED,
     "sparse_wide": Drawn("regression", sparse_linear, 140, 2_000),
+    "classification-10000": Drawn("binary", classification, 10_000, 100_000),
     "classification_2": from_generator(
         "binary",
         datasets.make_classification,

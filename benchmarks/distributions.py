@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
-from rffboost_ext.experiments.study import Task
+from rffboost_ext.experiments.study import Measures, Task
 from rffboost_ext.metrics import crps, nll
 
 from .command import Benchmark, positive
@@ -90,21 +90,27 @@ def measure(system: Callable[..., Any], parts: Any, task: Task) -> list[dict[str
     return [{"nll": float(nll(y_test, found)), "crps": float(crps(y_test, found)), "seconds": seconds}]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the comparison."""
+def main(
+    arguments: Sequence[str] | None = None,
+    doc: str | None = __doc__,
+    systems: Mapping[str, Callable[..., Any]] = SYSTEMS,
+    measure: Measures = measure,
+    measures: Mapping[str, str] = MEASURES,
+) -> int:
+    """Measure systems on some rows of the regression sets."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--rows", type=positive, default=2_000)
     given, others = parser.parse_known_args(arguments)
     rows: int = given.rows
     return Benchmark(
-        __doc__,
+        doc,
         [*REGRESSION],
-        SYSTEMS,
+        systems,
         3,
         partial(load_source, rows=rows),
         split,
         measure,
-        MEASURES,
+        measures,
         config=lambda system, dataset: f"{rows} rows",
         missing=missing_source,
     ).main(others)

@@ -10,10 +10,9 @@ with the defaults of each system. Text is coded by numbers, missing values are m
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,9 +23,7 @@ from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses import Quantile
 
-from .command import Benchmark, positive
-from .data import REGRESSION, load_source, missing_source
-from .distributions import split
+from .distributions import main
 
 Array = np.ndarray
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -76,25 +73,5 @@ def measure(system: Callable[..., Array], parts: Any, task: Task) -> list[dict[s
     return [{"pinball": 100.0 * float(np.mean(losses)), **shares, "seconds": seconds}]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the comparison."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--rows", type=positive, default=2_000)
-    given, others = parser.parse_known_args(arguments)
-    rows: int = given.rows
-    return Benchmark(
-        __doc__,
-        [*REGRESSION],
-        SYSTEMS,
-        3,
-        partial(load_source, rows=rows),
-        split,
-        measure,
-        MEASURES,
-        config=lambda system, dataset: f"{rows} rows",
-        missing=missing_source,
-    ).main(others)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(None, __doc__, SYSTEMS, measure, MEASURES))

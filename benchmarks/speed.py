@@ -1,4 +1,4 @@
-"""Speed beside other systems: fits and predictions of default models, of cosines alone, and of GBRFF2.
+"""Speed of cosines alone and of GBRFF2 beside trees; ``tables.py`` has the default models.
 
     python -m benchmarks.speed [--quick] [--measures NAME ...] [--json F]
 
@@ -23,7 +23,7 @@ from xgboost import XGBClassifier
 from rffboost_ext import presets
 
 from .command import options
-from .systems import SYSTEMS, rffboost
+from .systems import rffboost
 from .timing import TimingRow, in_turns, say, show
 
 Array = np.ndarray
@@ -37,7 +37,6 @@ class Sizes:
     published: tuple[int, ...] = (50_000, 1_000_000)
     large: int = 1_000_000
     grown: int = 8_000_000
-    small: int = 10_000
     held_out: int = 100_000
     rounds: int = 100
     turns: int = 5
@@ -47,7 +46,6 @@ QUICK = Sizes(
     published=(10_000,),
     large=20_000,
     grown=160_000,
-    small=2_000,
     held_out=10_000,
 )
 
@@ -98,21 +96,6 @@ def fits(what: str, n: int, models: Mapping[str, Any], turns: int) -> list[Timin
     return beside(what, shape(n), {name: partial(model.fit, X, y) for name, model in models.items()}, turns)
 
 
-def default_models(*peers: str) -> dict[str, Any]:
-    """Models with their defaults: ours, then those of some peers."""
-    return {name: SYSTEMS[name].build("binary") for name in ("RFFBoost", *peers)}
-
-
-def default_small(sizes: Sizes) -> list[TimingRow]:
-    """The default model on few rows."""
-    return fits("default model", sizes.small, default_models("LightGBM", "CatBoost"), sizes.turns)
-
-
-def default_large(sizes: Sizes) -> list[TimingRow]:
-    """The default model on many rows."""
-    return fits("default model", sizes.large, default_models("XGBoost"), sizes.turns)
-
-
 def cosines_alone(sizes: Sizes) -> list[TimingRow]:
     """Cosines alone beside trees; the accuracy on other rows is printed."""
     models = {"cosines": cosines(sizes.rounds)} | trees(sizes.rounds)
@@ -133,19 +116,6 @@ def growth(sizes: Sizes) -> list[TimingRow]:
         f"{sizes.large:,} rows": lambda: cosines(sizes.rounds).fit(X[few], y[few]),
     }
     return beside(f"cosines alone, {sizes.rounds} rounds, growth", shape(sizes.grown), runs, sizes.turns)
-
-
-def default_prediction(sizes: Sizes) -> list[TimingRow]:
-    """Predictions of default models that are fitted to few rows."""
-    X, y = data(sizes.held_out)
-    few = slice(sizes.small)
-    models = default_models("LightGBM", "XGBoost", "CatBoost")
-    runs = {
-        name: partial(model.fit(X[few], y[few]).predict_proba, X, **SYSTEMS[name].limits)
-        for name, model in models.items()
-    }
-    what = f"prediction of the default model of {sizes.small:,} rows"
-    return beside(what, shape(sizes.held_out), runs, 3 * sizes.turns)
 
 
 def published(sizes: Sizes) -> Iterator[TimingRow]:
@@ -171,11 +141,8 @@ def one_row(sizes: Sizes) -> list[TimingRow]:
 
 
 MEASURES: dict[str, Callable[[Sizes], Any]] = {
-    "default_small": default_small,
     "cosines_alone": cosines_alone,
-    "default_large": default_large,
     "growth": growth,
-    "default_prediction": default_prediction,
     "published": published,
     "one_row": one_row,
 }

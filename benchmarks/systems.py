@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -170,6 +170,8 @@ SYSTEMS: dict[str, System] = {
     "LightGBM": System(lightgbm, "lightgbm"),
     "HistGB": System(histgb, "scikit-learn"),
     "XGBoost": System(xgboost, "xgboost"),
+    # Early stopping holds out random rows even where these have groups or an order.
+    "RFFBoost-random": replace(ours(), has_groups=False, has_splitters=False),
     "RFFBoost-compressed": ours(partial(compress, random_state=0)),
     "RFFBoost-cosines": ours(learner="rff_newton", n_estimators=100, n_folds=1),
     "RFFBoost-symmetric_tree": ours(learner="symmetric_tree"),

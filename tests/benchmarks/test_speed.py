@@ -13,18 +13,14 @@ TINY = speed.Sizes(
     published=(110,),
     large=300,
     grown=600,
-    small=200,
     held_out=100,
     rounds=2,
     turns=2,
 )
 # Rows of each measure: the number of peers.
 ROWS = {
-    "default_small": ["LightGBM", "CatBoost"],
     "cosines_alone": ["LightGBM", "XGBoost"],
-    "default_large": ["XGBoost"],
     "growth": ["300 rows"],
-    "default_prediction": ["LightGBM", "XGBoost", "CatBoost"],
     "published": ["LightGBM", "XGBoost"],
     "one_row": ["XGBoost, 100 trees of depth 6"],
 }
@@ -32,7 +28,6 @@ ROWS = {
 
 @pytest.mark.parametrize("name", ROWS)
 def test_every_row_is_produced(name, tmp_path, monkeypatch):
-    pytest.importorskip("catboost")
     monkeypatch.setattr(speed, "QUICK", TINY)
     path = tmp_path / "speed.json"
     speed.main(["--quick", "--measures", name, "--json", str(path)])
