@@ -24,7 +24,8 @@ from rffboost_ext.experiments.study import Task
 from rffboost_ext.learners import Tree
 
 from .command import Benchmark
-from .data import Rows, load_source, missing_source, source_split
+from .data import load_source, missing_source, source_split
+from .splits import Rows
 from .systems import SYSTEMS, rffboost, warm_up
 
 FIRST_SPLIT = 1001

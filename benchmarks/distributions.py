@@ -27,7 +27,8 @@ from rffboost_ext.experiments.study import Measures, Task
 from rffboost_ext.metrics import crps, nll
 
 from .command import Benchmark, positive
-from .data import REGRESSION, TaskData, load_source, missing_source
+from .data import REGRESSION, load_source, missing_source
+from .splits import TaskData
 
 Array = np.ndarray
 MEASURES = {"nll": "lower", "crps": "lower", "seconds": "time"}

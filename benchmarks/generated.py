@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
 import numpy as np
 from sklearn.datasets import make_classification
 
-Array = np.ndarray
+from .splits import Array, Rows
+
 Arrays = tuple[Array, Array]
 WIDTH, NOISE = 20, 0.3
 TREES, DEPTH, SINES = 300, 6, 12
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A data set of which each split is a new draw: ``draw(n, seed)`` are the features and targets of n rows."""
+
+    task: str
+    draw: Callable[[int, int], Arrays]
+    train: int
+    test: int
+
+    def missing(self, data_dir: Path | None) -> str:
+        """It needs no file."""
+        return ""
+
+    def read(self, name: str, data_dir: Path | None) -> Drawn:
+        """The data set."""
+        return self
+
+    @lru_cache(maxsize=1)  # noqa: B019
+    def split(self, seed: int) -> Rows:
+        """Training and test rows of one draw."""
+        X, y = self.draw(self.train + self.test, seed)
+        return Rows(self.task, X[: self.train], y[: self.train], X[self.train :], y[self.train :])
 
 
 def jagged(n: int, seed: int) -> Arrays:

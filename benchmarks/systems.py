@@ -16,7 +16,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from rffboost_ext import compress
 
-from .data import Rows
+from .splits import Rows
 
 SEED = 1
 

@@ -39,12 +39,11 @@ from .data import (
     MEDIUM,
     SMALL,
     STRUCTURED,
-    Array,
-    Rows,
     load_source,
     missing_source,
     source_split,
 )
+from .splits import Array, Rows
 from .systems import SYSTEMS, System, size, text_columns, warm_up
 from .timing import in_turns
 

@@ -22,7 +22,7 @@ from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.report import markdown
 
 from .command import options, positive
-from .data import Rows
+from .splits import Rows
 from .symmetric_trees import resident
 from .systems import SYSTEMS, warm_up
 

@@ -13,7 +13,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from benchmarks import data, generated, systems
-from benchmarks.data import FURTHER, SOURCES, STRUCTURED, Drawn, Rows, TaskData, load_source
+from benchmarks.data import FURTHER, SOURCES, STRUCTURED, load_source
+from benchmarks.generated import Drawn
+from benchmarks.splits import Rows, TaskData
 from benchmarks.systems import SYSTEMS
 from benchmarks.tables import TABLES
 from rffboost_ext.experiments.compare import NamedDataset, Protocol
