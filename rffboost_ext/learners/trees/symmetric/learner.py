@@ -84,7 +84,7 @@ class SymmetricTree(Learner):
     subsample : float, default=1.0
         Sampled share of the rows of a tree; at most 0.5 with categories of more than four levels and `ordered`.
     max_samples : int, default=131,072
-        Rows on which splits are searched, if there are more than twice as many. They are drawn in each round with
+        Rows on which splits are searched, if there are more. They are drawn in each round with
         probabilities that grow with the gradient, and weighted inversely. Leaves are fitted to all rows.
     colsample_bytree, colsample_bylevel : float, default=1.0
         Sampled shares of the columns of a tree and of a level.
@@ -208,7 +208,7 @@ class SymmetricGrower:
             require_signs(type(learner).__name__, learner.monotone_constraints, design.original.shape[1])
         self.features = self._binned(round, NO_CROSSES)
         self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
-        samples = design.n_samples > 2 * learner.max_samples
+        samples = design.n_samples > learner.max_samples
         self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
         self.histograms: Histograms | None = None
 
