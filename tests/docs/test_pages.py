@@ -154,7 +154,7 @@ def test_names_in_the_text_are_in_the_code(name, code_names):
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # The slow tests in tests/clients run the others.
-OTHERS = re.compile("^(?:import|from) (?:autogluon|duckdb|frameworks|ray)", re.MULTILINE)
+OTHERS = re.compile("^ *(?:import|from) (?:autogluon|duckdb|frameworks|ray)", re.MULTILINE)
 QUICK = [path for path in EXAMPLES if not OTHERS.search(path.read_text())]
 
 
