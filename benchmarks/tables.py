@@ -120,7 +120,7 @@ def show(tables: Mapping[str, Sequence[str]], frame: Any) -> str:
     for name, datasets in tables.items():
         rows = frame[frame["dataset"].isin(list(datasets))]
         if len(rows):
-            summary = Summary(rows)
+            summary = Summary(rows, datasets=datasets, systems=[*SYSTEMS])
             shared = rows[rows["dataset"].isin(summary.shared)].astype({"calibration_error": float})
             means = shared.groupby(["system", "dataset"], sort=False).mean(numeric_only=True)
             parts += [f"### {name}", scores_table(means, summary), costs_table(means, summary)]
