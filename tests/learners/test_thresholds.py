@@ -1,4 +1,4 @@
-"""Thresholds of trees: off the values of the training data, which stay where XGBoost has sent them."""
+"""Thresholds of trees: off the values of data, which stay where they are sent, also after rounding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier, Trees
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, Trees
 from rffboost_ext.learners.trees.single_precision import MAX_RELATIVE_SHIFT, lower_thresholds, lowered_values
 from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 
@@ -107,3 +107,14 @@ def test_a_graph_that_computes_features_anew_agrees_on_training_rows(step, whole
     assert verify_onnx(model, graph, X).passed
     # The graph computes the features of the last step itself, up to rounding.
     np.testing.assert_allclose(OnnxPredictor(graph).predict_proba(X), model.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_symmetric_trees_send_the_middle_of_two_values_the_same_way_after_rounding(leaf):
+    rng = np.random.default_rng(0)
+    rows, new = 0.02 * rng.integers(0, 99, (300, 2)), np.arange(200)[:, None] / [100.0, 100.0]
+    y = np.sin(9.0 * rows[:, 0]) + rows[:, 1]
+    params = {"n_estimators": 40, "early_stopping": False, "random_state": 0}
+    model = RFFBoostRegressor(learner=SymmetricTree(leaf=leaf), **params).fit(rows, y)
+    np.testing.assert_allclose(model.predict(new.astype(np.float32)), model.predict(new), atol=1e-4)
+    assert verify_onnx(model, to_onnx(model), new).passed

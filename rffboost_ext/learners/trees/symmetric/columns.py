@@ -148,6 +148,8 @@ def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
     """The edges between at most `max_bin` bins, midway between adjacent values, so that bins are of equal weight.
 
     With few distinct values each has its own bin. A row of weight 2 counts as two rows, one of weight 0 as none.
+    Edges are rounded down to single precision where that is between the values, too: a value of few digits that is
+    the middle of two others is then on the same side of the edge after rounding.
     """
     if not (weight > 0.0).all():
         values, weight = values[weight > 0.0], weight[weight > 0.0]
@@ -164,6 +166,10 @@ def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
         places = np.searchsorted(upper, np.searchsorted(below, shares), side="right")
         upper = upper[np.unique(places.clip(max=len(upper) - 1))]
     middle = 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
+    with np.errstate(over="ignore"):
+        lower, single = ordered[upper - 1].astype(np.float32), middle.astype(np.float32)
+    single = np.where(single > middle, np.nextafter(single, np.float32(-np.inf)), single)
+    middle = np.where(single > lower, single, middle)
     # Between neighbours among numbers in double precision there is no other.
     return np.where(middle > ordered[upper - 1], middle, ordered[upper])
 
