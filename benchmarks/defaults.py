@@ -21,7 +21,6 @@ from sklearn.base import clone
 
 from rffboost_ext.estimators.planning import plan_fit
 from rffboost_ext.experiments.study import Task
-from rffboost_ext.learners import Tree
 
 from .command import Benchmark
 from .data import load_source, missing_source, source_split
@@ -31,7 +30,7 @@ from .systems import SYSTEMS, rffboost, warm_up
 FIRST_SPLIT = 1001
 MEASURES = {"score": "higher", "seconds": "time", "rounds": ""}
 # Parameters of one kind of learner in a stack instead of parameters of the estimator; None removes that learner.
-MIXTURE, KERNELS, NEWTON, SYMMETRIC = "Mixture", "RFFRidge", "RFFIRLS", "SymmetricTree"
+SYMMETRIC, KERNELS, COSINES, NEWTON, LASSO = "SymmetricTree", "RFFRidge", "RFFNewton", "RFFIRLS", "LassoPath"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -53,22 +52,18 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
     "rff_newton only": {"learner": "rff_newton"},
     "rff_ridge only": {"learner": "rff_ridge"},
-    "trees only": {"learner": "tree", "early_stopping": True, "n_estimators": 2_000},
+    "symmetric_tree only": {"learner": "symmetric_tree"},
     "rate 0.05": {"learning_rate": 0.05},
     "rate 0.3": {"learning_rate": 0.3},
     "patience 80": {"n_iter_no_change": 80},
-    "all rows, learners alternate": {MIXTURE: {"subsample": 1.0}},
-    "trees of 64 bins": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bytree=0.6, max_bin=64)}},
-    "trees of depth 6": {MIXTURE: {"trees": Tree(max_depth=6, colsample_bytree=0.6)}},
-    "trees see all features": {MIXTURE: {"trees": Tree(max_depth=4)}},
-    "nodes see 0.6 of the features": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bynode=0.6)}},
-    "features drawn evenly": {MIXTURE: {"cosines__earned": 0.0}},
-    "cosines at the rate of trees": {MIXTURE: {"cosines__relative_rate": 1.0}},
-    "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
     "kernels of standardised features": {KERNELS: {"compare_scales": False}},
     "no reweighted kernels": {NEWTON: None},
     "no symmetric trees": {SYMMETRIC: None},
-    "linear leaves of symmetric trees": {SYMMETRIC: {"leaf": "linear"}},
+    "no kernels": {KERNELS: None, NEWTON: None},
+    "no cosines": {COSINES: None},
+    "no lasso": {LASSO: None},
+    "constant leaves": {SYMMETRIC: {"leaf": "constant"}},
+    "differences and products": {SYMMETRIC: {"crosses": 6}},
     "features as they are": {"standardize": True},
     "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
 }
@@ -78,7 +73,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def estimator(task: str, parameters: Mapping[str, Any]) -> Any:
     """The estimator of a variant."""
     given = dict(parameters)
-    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON, SYMMETRIC) if kind in given}
+    changed = {kind: given.pop(kind) for kind in (SYMMETRIC, KERNELS, COSINES, NEWTON, LASSO) if kind in given}
     model = rffboost(task, **given)
     if changed:
         model.fit = partial(fit_changed, model.fit, changed)

@@ -25,7 +25,7 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
-    Trees,
+    SymmetricTrees,
 )
 
 from .command import options
@@ -35,7 +35,7 @@ matplotlib.use("Agg")
 Array = np.ndarray
 GRID = np.linspace(0.0, 1.0, 601)[:, None]
 KERNEL = 10
-"""A term of more cosines than this is a kernel machine; the mixture adds one or two at a time."""
+"""A term of more cosines than this is a kernel machine; other learners add one or two at a time."""
 
 
 def panels(rows: int, columns: int, width: float, height: float, **shared: bool) -> tuple[Any, Any]:
@@ -86,7 +86,7 @@ def fits() -> Any:
 
 def kind(term: Any) -> str:
     """Which of the three parts a term belongs to."""
-    if isinstance(term, Trees):
+    if isinstance(term, SymmetricTrees):
         return "trees"
     return "kernel ridge" if len(term.omega) > KERNEL else "cosines"
 
@@ -94,9 +94,9 @@ def kind(term: Any) -> str:
 def parts() -> Any:
     """A default model beside its parts."""
     rng = np.random.default_rng(0)
-    x = rng.uniform(0.0, 1.0, 800)
+    x = rng.uniform(0.0, 1.0, 1_000)
     true = np.sin(2.0 * np.pi * (x + 1.5 * x**2)) + 1.2 * ((x > 0.3) & (x < 0.55))
-    y = true + 0.2 * rng.standard_normal(len(x))
+    y = true + 0.3 * rng.standard_normal(len(x))
     model = RFFBoostRegressor(random_state=0).fit(x[:, None], y)
     ensemble, sums = model.ensemble_, {}
     for length, term in zip(ensemble.lengths, ensemble.terms, strict=True):

@@ -21,7 +21,7 @@ X, y = load_breast_cancer(return_X_y=True)
 labels = np.array(["malignant", "benign"])[y]
 X_train, X_test, y_train, y_test = train_test_split(X, labels, random_state=0)
 
-# A classifier becomes a graph whose size does not depend on the number of rounds.
+# A classifier becomes one graph: a group of nodes for every 32 trees, and one for all cosines.
 clf = RFFBoostClassifier(n_estimators=100, random_state=0).fit(X_train, y_train)
 save_onnx(clf, folder / "model.onnx")
 print(describe_onnx(folder / "model.onnx"))

@@ -121,7 +121,7 @@ def to_onnx(
     >>> from rffboost_ext import RFFBoostClassifier
     >>> from onnx_export import to_onnx
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
-    >>> model = to_onnx(RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y))
+    >>> model = to_onnx(RFFBoostClassifier(learner="rff_newton", n_estimators=20, random_state=0).fit(X, y))
     >>> [node.op_type for node in model.graph.node][:6]
     ['Sub', 'IsNaN', 'Where', 'Max', 'Min', 'MatMul']
     """

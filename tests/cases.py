@@ -222,9 +222,7 @@ LEARNER_CASES = [
     ),
     LearnerCase("rff_k random uniform", lambda: RFFK(4, placement="random", weighting="uniform")),
     LearnerCase("rff_k gibbs", lambda: RFFK(4, weighting="gibbs", beta=3.0, fit_criterion="linear"), tol=1e-6),
-    LearnerCase(
-        "symmetric_tree linear crosses", lambda: SymmetricTree(max_depth=3, leaf="linear", crosses=3), tol=1e-5
-    ),
+    LearnerCase("symmetric_tree linear", lambda: SymmetricTree(max_depth=3, leaf="linear"), tol=1e-5),
     LearnerCase("rff_1 phase only", lambda: RFF1(learn_frequency=False)),
 ]
 

@@ -17,8 +17,7 @@ from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.plan import Member, Plan
 from ..core import Learner
 from ..data.dataset import Dataset
-from ..learners import RFFIRLS, RFFNewton, RFFRidge, SymmetricTree
-from ..learners.mixture import MANY_FEATURES
+from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, SymmetricTree
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -27,12 +26,11 @@ from ..utils.typing import Array
 ROUNDS, MAX_ROUNDS = 100, 2_000
 # Up to FEW rows models of folds are averaged; below NO_REFIT rows a single model is fitted again to all rows.
 MEDIUM, NO_REFIT = 1_000, 10_000
-# From this number of features on, fewer than MEDIUM rows need more frequencies.
-SPACIOUS = 50
+# From SPACIOUS features on, fewer than MEDIUM rows need more frequencies; from MANY_FEATURES on, shorter steps.
+SPACIOUS, MANY_FEATURES = 50, 100
 # Rows per pool of learners that do not see all rows at once: many times the sample of a round, but few enough to
-# bound its cost. With more than twice as many rows, deep symmetric trees lead.
+# bound its cost.
 POOL_SIZE = 65_536
-MANY_ROWS = 2 * POOL_SIZE
 
 
 @dataclass(frozen=True)
@@ -59,11 +57,6 @@ class TrainingDefaults:
         Relative learning rate of cosines in the mixture, and in a model of their own.
     alone : bool
         Whether cosines alone are a further member.
-    symmetric_trees : bool
-        Whether symmetric trees alone are a further member.
-    leading : dict, optional
-        Parameters of SymmetricTree at long steps, the first member. The others but cosines are trained only if it
-        stops within `LEADING_ROUNDS`. None for no such member.
     kernel : dict, optional
         Parameters of kernel machines, which are a further member; None for no such member.
     ridge : dict
@@ -81,8 +74,6 @@ class TrainingDefaults:
     cosines: dict[str, Any] = field(default_factory=dict)
     relative_rates: tuple[float, float] = (2.0, 2.0)
     alone: bool = True
-    symmetric_trees: bool = False
-    leading: dict[str, Any] | None = None
     kernel: dict[str, Any] | None = None
     ridge: dict[str, Any] = field(default_factory=dict)
     irls: TrainingCondition | None = None
@@ -117,11 +108,7 @@ LARGE = TrainingDefaults(
     converged=(0.05, 1e-3),
     cosines={"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1},
     relative_rates=(4.0, 3.0),
-    symmetric_trees=True,
 )
-# What needs many long steps of deep trees is not learned by more and shorter steps on pools of the rows.
-MANY = replace(LARGE, leading={"leaf": "constant", "max_depth": 8, "max_bin": 128})
-LEADING_RATE, LEADING_ROUNDS = 0.3, 500
 # Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit.
 # So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
@@ -133,7 +120,7 @@ GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 def table_row(n_samples: int, n_features: int, compares_rows: bool = False) -> TrainingDefaults:
     """The row of the table for data of some size and a loss that may compare all rows with each other."""
     if n_samples > FEW:
-        return MANY if n_samples > MANY_ROWS else LARGE
+        return LARGE
     small = SMALL_COMPARED if compares_rows else SMALL
     rows = (SMALL_WIDE, MIDDLE_WIDE) if n_features >= MANY_FEATURES else (small, MIDDLE)
     row = rows[n_samples >= MEDIUM]
@@ -155,6 +142,13 @@ IRLS_LIMIT = PatienceLimit(3, 1e-3)
 RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 # On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
 TREES_LIMIT = PatienceLimit(25, 2e-4)
+# Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
+# which symmetric trees look for in all nodes of a level at once.
+RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
+# A member that improves for more rounds learns what members of shorter steps would not reach.
+FEW_ROUNDS = FewRounds(1_000)
+# A sparse linear function is the best model of some tables of few rows or more columns than rows.
+IF_BEST = TrainingCondition(max_ratio=1.0)
 
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
@@ -174,25 +168,44 @@ def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ense
 
 
 def members(
-    estimator: Any, first: Sequence[Learner], row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
+    estimator: Any, given: Sequence[Learner], row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
 ) -> list[Member]:
-    """The members of a stack: alternatives of the first learner, kernel machines, cosines and trees alone."""
-    # In rankings the mixture has symmetric trees already.
-    has_trees = is_auto(estimator.learner) and rows.rows != "groups"
-    leading = [] if row.leading is None or not has_trees else [SymmetricTree(**row.leading)]
-    rate = {"rate": LEADING_RATE} if is_auto(estimator.learning_rate) else {}
-    stack = [member(learner, TREES_LIMIT, **rate) for learner in leading]
-    condition = FewRounds(LEADING_ROUNDS) if leading else None
-    stack += [member(learner, condition=condition) for learner in first]
+    """The members of a stack: the given learners or symmetric trees, then others that differ from them."""
+    if not given and rows.rows == "groups":
+        given = [mixture(row, rows)]
+    stack = [member(learner) for learner in given]
+    if not given and len(rows) <= FEW:
+        stack = [member(SymmetricTree(leaf="linear", max_depth=4), TREES_LIMIT)]
+    elif not given:
+        rate = row.learning_rate * relative_tree_rate(len(rows))
+        constant = SymmetricTree(leaf="constant", max_depth=tree_depth(len(rows)))
+        stack = [member(constant, TREES_LIMIT, **({"rate": rate} if is_auto(estimator.learning_rate) else {}))]
+        stack.append(member(mixture(row, rows), condition=FEW_ROUNDS))
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
         stack.append(member(row.newton(1), refits=len(rows) <= FEW or not is_auto(estimator.refit)))
-    if row.symmetric_trees and has_trees:
-        stack.append(member(SymmetricTree(leaf="constant"), TREES_LIMIT, condition=condition))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
+    if len(rows) <= max(FEW, rows.X.shape[1]):
+        stack.append(member(LassoPath(), RIDGE_LIMIT, condition=IF_BEST))
     return stack
+
+
+def mixture(row: TrainingDefaults, rows: Dataset) -> Mixture:
+    """The best single kind of model, which is not stacked."""
+    trees = SymmetricTree(4, "linear") if len(rows) <= FEW else SymmetricTree(leaf="constant")
+    return Mixture(row.newton(0), RANKING_TREES if rows.rows == "groups" else trees)
+
+
+def relative_tree_rate(n_samples: int) -> float:
+    """The relative learning rate of constant leaves: many rows bear longer steps, which jagged functions need."""
+    return float(np.clip((n_samples / 20_000) ** (1 / 3), 1.0, 3.0))
+
+
+def tree_depth(n_samples: int) -> int:
+    """The depth of trees with about half as many leaves as the root of the number of rows, from 6 to 8."""
+    return round(min(max(math.log2(n_samples) / 2 - 1, 6), 8))
 
 
 def is_single(estimator: Any, init: Ensemble | None) -> bool:

@@ -12,9 +12,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 PARAMETERS = """loss : str or Loss, default="auto"
         The loss to minimise: a registered name or an instance; "auto" is {loss}.
     learner : str or Learner, default="auto"
-        The weak learner fitted in each round: a registered name or an instance. "auto" is "mixture", second-order
-        cosines and trees, which early stopping stacks with further models, see `quality`. Setting one of its
-        parameters, such as ``learner__memory``, selects the mixture without a stack, unless quality is "high".
+        The weak learner fitted in each round: a registered name or an instance. "auto" is a stack of
+        several kinds of models with early stopping, see `quality`; otherwise it is "mixture", second-order cosines
+        and symmetric trees. Setting one of its parameters, such as ``learner__memory``, selects the mixture.
     step : str or Step, default="auto"
         How far to move in each round; "auto" chooses a step that suits loss and learner.
     n_estimators : int, optional
@@ -64,10 +64,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         single model: splits stay, leaves are fitted to all rows. "auto" depends on the number of rows; see
         ``docs/defaults.md``.
     quality : "auto", "fast" or "high", default="auto"
-        In early stopping "auto" stacks the default learner with kernel machines, single cosines or symmetric
-        trees; ``docs/defaults.md`` says which of them by the number of rows. Weights minimise the loss on held-out
-        rows. "fast" trains the learner only. "high" always stacks, and averages more models. The result is one
-        ensemble.
+        In early stopping "auto" stacks symmetric trees, cosines and, with few rows, kernel machines and the
+        lasso's path; ``docs/defaults.md`` says which of them by the number of rows. Weights minimise the loss on
+        held-out rows. "fast" trains the mixture, or the learner, only. "high" always stacks, and averages more
+        models. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such

@@ -38,6 +38,7 @@ from .defaults import (
     TrainingDefaults,
     choose,
     members,
+    mixture,
     stacks,
     stopping_plan,
 )
@@ -69,15 +70,14 @@ def symmetric_trees_of(learner: SymmetricTree) -> tuple[Learner, ...]:
 
 def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
     """A mixture with each of the alternatives of the trees."""
-    trees = () if is_auto(learner.trees) else alternatives(LEARNERS.make(learner.trees))
+    trees = alternatives(LEARNERS.make(learner.trees))
     return tuple(clone(learner).set_params(trees=one) for one in trees) if len(trees) > 1 else (learner,)
 
 
 def allows_log_mixture(learner: Mixture) -> bool:
-    """Whether the cosines allow log transforms, and the other learner is a :class:`Tree`."""
-    is_tree = isinstance(learner.trees, Tree) or learner.trees in ("auto", "tree")
-    cosines = LEARNERS.make(learner.cosines)
-    return is_tree and policy_of(cosines).allows_log(cosines)
+    """Whether the cosines allow log transforms, and the other learner has trees of the original features."""
+    cosines, trees = LEARNERS.make(learner.cosines), LEARNERS.make(learner.trees)
+    return isinstance(trees, Tree | SymmetricTree) and policy_of(cosines).allows_log(cosines)
 
 
 def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
@@ -234,11 +234,12 @@ def plan_fit(
 
     stacked = stops and stacks(estimator, start.ensemble)
     if stacked:
-        first = Mixture(row.newton(0)) if is_auto(estimator.learner) else parts.learner
-        trained = members(estimator, alternatives(first), row, member, rows)
+        given = () if is_auto(estimator.learner) else alternatives(parts.learner)
+        trained = members(estimator, given, row, member, rows)
     else:
         limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
-        several = alternatives(parts.learner) if stops else (parts.learner,)
+        learner = mixture(row, rows) if stops and is_auto(estimator.learner) else parts.learner
+        several = alternatives(learner) if stops else (learner,)
         trained = [member(learner, limit) for learner in several]
     plan = Plan(trained, rate, n_estimators, races=not stacked)
     if not stops:

@@ -8,7 +8,7 @@ from importlib import import_module
 def warmup() -> None:
     """Load all compiled kernels, and compile those that are not stored yet, so that no fit waits for them.
 
-    A benchmark calls it before it starts its clock. It also imports XGBoost, whose trees default fits contain.
+    A benchmark calls it before it starts its clock. It also imports XGBoost, which fits of `learner="tree"` need.
 
     Notes
     -----

@@ -208,8 +208,8 @@ def test_a_variant_changes_a_member_of_the_stack_or_leaves_it_out():
         fitted(given)
         for given in (
             {},
-            {defaults.MIXTURE: {}},
-            {defaults.MIXTURE: {"subsample": 1.0}},
+            {defaults.SYMMETRIC: {}},
+            {defaults.SYMMETRIC: {"max_depth": 2}},
             {defaults.NEWTON: None},
         )
     )

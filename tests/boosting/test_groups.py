@@ -100,7 +100,7 @@ def test_the_noise_of_groups_is_not_learned() -> None:
     Z = RNG.standard_normal((2_000, 6))
     model = RFFBoostRegressor(random_state=0)
     errors = [np.mean((model.fit(X, y, groups=g).predict(Z) - Z[:, 0]) ** 2) for g in (None, subject)]
-    assert errors[1] < 0.7 * errors[0]
+    assert errors[1] < 0.8 * errors[0]
 
 
 def test_groups_are_routed() -> None:

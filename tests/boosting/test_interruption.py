@@ -14,6 +14,7 @@ from rffboost_ext import (
     Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
+    SymmetricTree,
     boost,
 )
 from rffboost_ext.boosting.plan import Interrupted
@@ -110,6 +111,7 @@ def test_nothing_done_is_no_model(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Mixture, "fit", interrupting)
+    monkeypatch.setattr(SymmetricTree, "fit", interrupting)
     for params in (ROUNDS, STOPPED):
         model = RFFBoostRegressor(**params)
         with pytest.raises(KeyboardInterrupt):

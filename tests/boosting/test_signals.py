@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import xgboost
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext._signals import SIGNALS, atomic_fit, defer_signals, install, watch_signals
 from rffboost_ext.interop.xgboost import XGBClassifier, XGBRegressor
 
@@ -23,7 +23,7 @@ ignores_dropped = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExc
 FEW = {"n_estimators": 3, "random_state": 0, "early_stopping": False}
 FITS = {
     "classifier": lambda: RFFBoostClassifier(learner="tree", **FEW),
-    "mixture": lambda: RFFBoostRegressor(learner="mixture", **FEW),
+    "mixture": lambda: RFFBoostRegressor(learner=Mixture(trees="tree"), **FEW),
     "constraints": lambda: RFFBoostRegressor(learner=Tree(monotone_constraints=(1, 0, 0)), **FEW),
     "XGBClassifier": lambda: XGBClassifier(n_estimators=3),
     "XGBRegressor": lambda: XGBRegressor(n_estimators=3),

@@ -154,15 +154,16 @@ def test_rounds_are_counted_for_each_member_and_fold(capsys):
     for label, done, _, _ in seen:
         runs.setdefault((label.member, label.learner, label.fold), []).append(done)
     assert [*runs] == [
-        *((0, "mixture", fold) for fold in (0, 1)),
+        *((0, "symmetric_tree", fold) for fold in (0, 1)),
         *((1, "rff_ridge", fold) for fold in (0, 1)),
+        (2, "lasso", 0),
     ]
     assert all(rounds == [*range(1, len(rounds) + 1)] for rounds in runs.values())
     lines = [line for line in capsys.readouterr().err.splitlines() if " of 10, " in line]
-    assert lines[0].startswith("[rffboost] member 1 of 2 (mixture), fold 1 of 2, round  1 of 10, ")
+    assert lines[0].startswith("[rffboost] member 1 of 3 (symmetric_tree), fold 1 of 2, round  1 of 10, ")
     assert "validation squared_error" in lines[0]
     assert {line.partition(", round")[0] for line in lines} == {
-        f"[rffboost] member {member + 1} of 2 ({name}), fold {fold + 1} of 2" for member, name, fold in runs
+        f"[rffboost] member {member + 1} of 3 ({name}), fold {fold + 1} of 2" for member, name, fold in runs
     }
 
 

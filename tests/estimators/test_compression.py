@@ -97,7 +97,8 @@ def test_defaults_become_small_and_stay_as_good():
 
 
 def test_trees_stay_as_they_are():
-    model = RFFBoostRegressor(learner=Mixture(), n_estimators=30, early_stopping=False, random_state=0).fit(X, Y)
+    params = {"n_estimators": 30, "early_stopping": False, "random_state": 0}
+    model = RFFBoostRegressor(learner=Mixture(trees="tree"), **params).fit(X, Y)
     small = compress(model, X, n_cosines=3, random_state=0)
     ours, theirs = ([t for t in m.ensemble_.compact().terms if type(t) is Trees] for m in (small, model))
     np.testing.assert_array_equal(ours[0](X), theirs[0](X))

@@ -8,6 +8,7 @@ from sklearn.datasets import make_friedman1
 
 from rffboost_ext import (
     RFFIRLS,
+    LassoPath,
     Progress,
     RFFBoostClassifier,
     RFFBoostRegressor,
@@ -17,8 +18,7 @@ from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults
-from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
-from rffboost_ext.learners.mixture import MANY_FEATURES
+from rffboost_ext.estimators.defaults import MANY_FEATURES, MEDIUM, SPACIOUS, relative_tree_rate, tree_depth
 
 from ..plans import planned, planned_on
 
@@ -31,9 +31,9 @@ def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, ref
 @pytest.mark.parametrize(
     ("params", "n", "refits"),
     [
-        ({}, FEW + 1, [True, False, True]),
+        ({}, FEW + 1, [True, True, False]),
         ({"refit": True}, FEW + 1, [True, True, True]),
-        ({"n_folds": 1}, FEW, [True, True, True]),
+        ({"n_folds": 1}, FEW, [True, True, True, True]),
         ({"quality": "fast"}, FEW + 1, [True]),
     ],
     ids=repr,
@@ -42,24 +42,6 @@ def test_members_that_are_refitted(params, n: int, refits: list[bool]) -> None:
     plan = planned(RFFBoostRegressor(**params), n)
     assert plan.refit
     assert [member.refits for member in plan.members] == refits
-
-
-@pytest.mark.parametrize("n_rounds", [3, 500])
-def test_deep_trees_lead_with_many_rows(monkeypatch, n_rounds: int) -> None:
-    monkeypatch.setattr(defaults, "MANY_ROWS", FEW)
-    monkeypatch.setattr(defaults, "LEADING_ROUNDS", n_rounds)
-    X, y = make_friedman1(FEW + 1, random_state=0)
-    seen: dict[str, float] = {}
-
-    def note(progress: Progress) -> None:
-        seen.setdefault(progress.model.learner, progress.round.shrinkage)
-
-    model = RFFBoostRegressor(n_estimators=10, random_state=0, refit=False, callbacks=[note]).fit(X, y)
-    assert next(iter(seen)) == "symmetric_tree"
-    assert seen["symmetric_tree"] == defaults.LEADING_RATE
-    assert ("mixture" in seen) == (n_rounds >= 10)
-    assert "rff_newton" in seen
-    assert model.learning_rate_ == 0.1
 
 
 @pytest.mark.parametrize(
@@ -84,29 +66,29 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 15),
-        ({}, 49, False, 0.3, 8),
-        ({"n_iter_no_change": 5}, 49, False, 0.3, 8),
+        ({}, 60, False, 0.3, 16),
+        ({}, 49, False, 0.3, 9),
+        ({"n_iter_no_change": 5}, 49, False, 0.3, 9),
         ({"quality": "fast"}, 60, False, 0.3, 5),
         ({"quality": "fast"}, 49, False, 0.3, 4),
         ({}, 101, False, 0.1, 3),
-        ({}, 60, True, 0.1, 3),
-        ({}, 49, True, 0.1, 2),
-        ({"n_folds": 3}, 49, False, 0.3, 6),
+        ({}, 60, True, 0.1, 4),
+        ({}, 49, True, 0.1, 3),
+        ({"n_folds": 3}, 49, False, 0.3, 7),
         ({"n_folds": 3, "quality": "fast"}, 60, False, 0.3, 3),
         ({"early_stopping": False}, 60, False, 0.1, 1),
-        ({"quality": "high"}, 60, False, 0.3, 30),
-        ({"quality": "high"}, 49, False, 0.3, 16),
-        ({"quality": "high"}, 49, True, 0.1, 2),
-        ({"quality": "high", "n_folds": 3}, 49, False, 0.3, 6),
-        ({"quality": "high", "learning_rate": 0.3}, 49, False, 0.3, 10),
-        ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 15),
+        ({"quality": "high"}, 60, False, 0.3, 31),
+        ({"quality": "high"}, 49, False, 0.3, 17),
+        ({"quality": "high"}, 49, True, 0.1, 3),
+        ({"quality": "high", "n_folds": 3}, 49, False, 0.3, 7),
+        ({"quality": "high", "learning_rate": 0.3}, 49, False, 0.3, 11),
+        ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 21),
         ({"quality": "high"}, 101, False, 0.1, 15),
         ({"learner": "mixture"}, 60, False, 0.1, 4),
         ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
-        ({"learning_rate": 0.2}, 60, False, 0.2, 15),
-        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 15),
-        ({"learning_rate": 0.2}, 49, False, 0.2, 10),
+        ({"learning_rate": 0.2}, 60, False, 0.2, 16),
+        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 16),
+        ({"learning_rate": 0.2}, 49, False, 0.2, 11),
     ],
 )
 def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
@@ -141,10 +123,10 @@ def test_longer_steps_have_less_patience(make, quality: str, n: int, d: int) -> 
 @pytest.mark.parametrize(
     ("n", "d", "rate", "n_folds", "n_members"),
     [
-        (MEDIUM - 1, MANY_FEATURES - 1, 0.3, 4, 2),
-        (MEDIUM - 1, MANY_FEATURES, 0.1, 4, 3),
-        (FEW, MANY_FEATURES - 1, 0.3, 5, 3),
-        (FEW, MANY_FEATURES, 0.1, 5, 3),
+        (MEDIUM - 1, MANY_FEATURES - 1, 0.3, 4, 3),
+        (MEDIUM - 1, MANY_FEATURES, 0.1, 4, 4),
+        (FEW, MANY_FEATURES - 1, 0.3, 5, 4),
+        (FEW, MANY_FEATURES, 0.1, 5, 4),
         (FEW + 1, MANY_FEATURES, 0.1, 1, 3),
     ],
 )
@@ -175,3 +157,21 @@ def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, r
     classifier = RFFBoostClassifier()
     members = planned_on(classifier, data).members
     assert any(isinstance(member.learner, RFFIRLS) for member in members) == (rate == 0.3)
+
+
+def test_rates_and_depths_grow_with_the_rows() -> None:
+    sizes = [FEW + 1, 16_000, 64_000, 131_072, 131_073, 260_000, 400_000, 10**7]
+    rates, depths = map(relative_tree_rate, sizes), map(tree_depth, sizes)
+    for values, least, most in ((list(rates), 1.0, 3.0), (list(depths), 6, 8)):
+        assert values == sorted(values)
+        assert (values[0], values[-1]) == (least, most)
+    assert relative_tree_rate(131_073) == pytest.approx(relative_tree_rate(131_072), rel=1e-5)
+
+
+def test_a_linear_function_of_few_of_many_columns_is_found() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 400))
+    y = X[:, :5].sum(axis=1) + 0.3 * rng.standard_normal(300)
+    model = RFFBoostRegressor(random_state=0).fit(X[:140], y[:140])
+    assert LassoPath in map(type, model.learners_)
+    assert model.score(X[140:], y[140:]) > 0.9

@@ -28,7 +28,7 @@ TOLD = "n_folds_", "learners_", "learner_weights_"
 @pytest.mark.parametrize(
     ("n", "rate", "n_folds", "kinds"),
     [
-        (300, 0.3, 4, {Mixture, RFFRidge}),
+        (300, 0.3, 4, {SymmetricTree, RFFRidge}),
         (3_100, 0.1, 1, {Mixture, RFFNewton, SymmetricTree}),
     ],
 )

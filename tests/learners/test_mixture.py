@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rffboost_ext import (
@@ -14,18 +13,15 @@ from rffboost_ext import (
     Learner,
     Mixture,
     RFFBoostClassifier,
-    RFFBoostRanker,
     RFFBoostRegressor,
     RFFNewton,
     Round,
     SymmetricTrees,
     Term,
-    Trees,
     boost,
 )
 from rffboost_ext.core import Fitted
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.mixture import MANY_FEATURES, tree_variants
 from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions
 
 from ..cases import LOSS_CASES, make_data, make_round
@@ -41,59 +37,11 @@ def grid(n: int = 600, d: int = 3) -> np.ndarray:
     return np.random.default_rng(0).uniform(-1.5, 1.5, (n, d))
 
 
-FEW, MANY = {"max_depth": {4}, "max_leaves": {0}}, {"max_depth": {0, 4}, "max_leaves": {0, 32, 64}}
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "task", "wanted"),
-    [
-        (999, 20, "classification", FEW | {"colsample_bytree": {0.6}}),
-        (1_000, 20, "classification", FEW | {"colsample_bytree": {0.6, 1.0}}),
-        (999, 20, "regression", FEW | {"colsample_bytree": {0.6, 1.0}}),
-        (500, 4, "classification", FEW | {"colsample_bytree": {1.0}}),
-        (3_000, 4, "regression", MANY | {"colsample_bytree": {1.0}}),
-        (3_000, 5, "regression", MANY | {"colsample_bytree": {0.8}}),
-        (2_999, 100, "regression", FEW | {"max_bin": {64}, "min_child_weight": {20.0}}),
-        (2_999, 100, "classification", FEW | {"max_bin": {64}, "min_child_weight": {1.0}}),
-        (2_999, 1_000, "classification", FEW | {"max_bin": {32}}),
-        (2_999, 99, "regression", FEW | {"max_bin": {256}, "min_child_weight": {1.0}}),
-        (3_000, 100, "regression", MANY | {"max_bin": {256}, "min_child_weight": {1.0}}),
-    ],
-)
-def test_default_trees_are_those_that_are_documented(n, d, task, wanted) -> None:
-    trees = tree_variants(n, d, task, hessian=2.0)
-    assert {name: {getattr(tree, name) for tree in trees} for name in wanted} == wanted
-    assert all(tree.grow_policy == "lossguide" for tree in trees if tree.max_leaves)
-
-
-@pytest.mark.parametrize("weight", [1.0, 3.0])
-@pytest.mark.parametrize("unit", [1.0, 1e3])
-def test_leaves_of_many_features_have_ten_rows_of_weight_one(weight: float, unit: float) -> None:
-    made = make_round(SQUARED, n=60, d=MANY_FEATURES)
-    made = replace(made, weight=np.full(60, weight), hessian=np.full_like(made.hessian, unit))
-    made.weight[::2] = 0.0
-    assert Mixture()._draw_tree(made).min_child_weight == pytest.approx(10.0 * unit)
-
-
 def test_fast_oscillations_of_one_feature_are_found() -> None:
     time = np.random.default_rng(0).permutation(5_000).astype(float)
     y = np.sin(time / 30.0)
     model = RFFBoostRegressor(random_state=0).fit(time[:3_500, None], y[:3_500])
     assert model.score(time[3_500:, None], y[3_500:]) > 0.93
-
-
-def test_trees_of_rankings_are_symmetric() -> None:
-    X, qid = grid(), np.repeat(np.arange(60), 10)
-    model = RFFBoostRanker(learner="mixture", n_estimators=2, early_stopping=False, random_state=0)
-    assert kinds(model.fit(X, (X[:, 0] > 0).astype(float), qid=qid).ensemble_) == [Cosines, SymmetricTrees]
-
-
-@pytest.mark.parametrize(("n_levels", "wanted"), [(2_000, Trees), (2_001, SymmetricTrees)])
-def test_trees_of_many_levels_are_symmetric(n_levels: int, wanted: type[Term]) -> None:
-    level = np.arange(n_levels)
-    model = RFFBoostRegressor(learner="mixture", n_estimators=2, early_stopping=False, random_state=0)
-    model.fit(pd.DataFrame({"level": pd.Categorical(level)}), np.sin(level))
-    assert kinds(model.ensemble_)[1:] == [wanted]
 
 
 class Nothing(Learner):
@@ -132,8 +80,8 @@ def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
         random_state=1,
     )
     drawn = kinds(fitted)
-    assert drawn[:6] == [Cosines, Trees] * 3
-    assert min(drawn.count(Cosines), drawn.count(Trees)) > 8
+    assert drawn[:6] == [Cosines, SymmetricTrees] * 3
+    assert min(drawn.count(Cosines), drawn.count(SymmetricTrees)) > 8
 
 
 @pytest.mark.parametrize("index", [6, 50])
@@ -256,7 +204,7 @@ def test_learners_without_a_length_of_their_own_work_in_any_unit(loss, learner) 
         assert model.score(X, unit * y) > 0.8
 
 
-@pytest.mark.parametrize("parts", [("rff_1", "auto"), ("rff_newton", "rff_k")], ids=str)
+@pytest.mark.parametrize("parts", [("rff_1", "symmetric_tree"), ("rff_newton", "rff_k")], ids=str)
 def test_a_mixture_has_as_many_outputs_as_its_parts(parts) -> None:
     X = np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(ValueError, match=r"multi_output.*mixture"):

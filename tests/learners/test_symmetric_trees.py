@@ -19,6 +19,7 @@ from rffboost_ext import (
     Round,
     SymmetricTree,
     SymmetricTrees,
+    Tree,
 )
 from rffboost_ext.estimators.planning import alternatives
 from rffboost_ext.learners.trees.symmetric import columns, growth
@@ -174,11 +175,10 @@ def test_unknown_levels_are_predicted_as_an_average_level(ordered):
     assert abs(unknown - y.mean()).max() < 0.5 * y.std()
 
 
-@pytest.mark.parametrize("learner", ["symmetric", "mixture"])
-def test_the_names_of_levels_do_not_matter(learner, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.learners.mixture.MANY_LEVELS", 200)
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_names_of_levels_do_not_matter(mixed):
     trees = SymmetricTree(leaf="constant", ordered=False)
-    learner = trees if learner == "symmetric" else Mixture(cosines=trees)
+    learner = Mixture(cosines=trees, trees=trees) if mixed else trees
     rng, names = np.random.default_rng(0), np.array([f"v{k:03}" for k in range(300)])
     level = np.concatenate([np.arange(300), rng.integers(0, 300, 500)])
     y = rng.standard_normal(300)[level] + rng.standard_normal(800)
@@ -328,7 +328,7 @@ def test_a_refit_keeps_the_splits_and_fits_leaves_to_all_rows(leaf):
 def test_a_mixture_has_the_alternatives_of_its_trees():
     kinds = [one.trees.leaf for one in alternatives(Mixture(trees=SymmetricTree()))]
     assert kinds == ["constant", "linear"]
-    for alone in (Mixture(), Mixture(trees=SymmetricTree(leaf="linear"))):
+    for alone in (Mixture(trees=Tree()), Mixture(trees=SymmetricTree(leaf="linear"))):
         assert alternatives(alone) == (alone,)
 
 

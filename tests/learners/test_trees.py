@@ -221,7 +221,7 @@ def test_constraints_that_cosines_would_break_are_refused(params):
     made = [
         RFFBoostRegressor(learner=Mixture(trees=Tree(**params))),
         RFFBoostRegressor(learner=Mixture(Tree(**params), "tree")),
-        RFFBoostRegressor().set_params(**{f"learner__trees__{name}": params[name]}),
+        RFFBoostRegressor(learner=Mixture(trees="tree")).set_params(**{f"learner__trees__{name}": params[name]}),
     ]
     for model in made:
         with pytest.raises(ValueError, match=f"Mixture: {name} of .* learner='tree' without quality='high'"):

@@ -294,7 +294,7 @@ def test_a_checkpoint_that_is_done_makes_room(tmp_path):
 
 
 def test_a_fit_that_is_done_is_not_done_again(fate, tmp_path):
-    params = {"learner": "mixture", "n_folds": 3} | STOPPED
+    params = {"learner": "rff_newton", "n_folds": 3} | STOPPED
     first = fitted(tmp_path / "file", params)
     fate.left = 1
     assert bits(fitted(tmp_path / "file", params)) == bits(first)

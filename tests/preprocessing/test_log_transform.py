@@ -218,7 +218,7 @@ def test_a_fit_is_that_of_features_that_are_bent_by_hand(learner, precision, ske
 
 def test_trees_see_the_features_as_they_are():
     x = np.exp(np.random.default_rng(8).standard_normal((N, 1)))
-    y, params = np.sin(2.0 * np.log(x[:, 0])), PLAIN | {"learner": "mixture", "n_estimators": 40}
+    y, params = np.sin(2.0 * np.log(x[:, 0])), PLAIN | {"learner": Mixture(trees="tree"), "n_estimators": 40}
     model = RFFBoostRegressor(**params).fit(x, y)
     (clipping,) = extents_of(model)
     grown = [term for term in model.ensemble_.terms if isinstance(term, Trees)]

@@ -111,7 +111,7 @@ def test_files(mean, with_gaps, data):
             # Trees of columns of a large offset are in double precision, which the reference evaluator lacks.
             verify_onnx(model, file, Z[:8], runtime="reference", raise_on_mismatch=True)
     ops = [node.op_type for node in to_onnx(model).graph.node]
-    assert with_gaps or mean or ops.count("Max") == ops.count("Min") == ops.count("Cos") == 1
+    assert with_gaps or mean or ops.count("Cos") == 1
 
 
 def test_a_pipeline_is_held_as_in_python(data):

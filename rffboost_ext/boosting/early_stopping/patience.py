@@ -109,23 +109,23 @@ class TrainingCondition:
 
     Parameters
     ----------
-    min_loss, max_loss : float
+    min_loss, max_loss : float, default=0, inf
         The loss of the best other member, relative to the initial loss, is between these. All losses are less the
         least one possible.
-    max_ratio : float
+    max_ratio : float, default=inf
         The remaining folds are skipped if the loss of the first model is more than this multiple of that of the
         best other member.
-    max_outputs : int
+    max_outputs : int, default=inf
         Maximum number of outputs.
     max_similar_ratio : float, default=inf
         The best model of the second other member, which is the most similar one, has at most this multiple of the
         loss of the best member.
     """
 
-    min_loss: float
-    max_loss: float
-    max_ratio: float
-    max_outputs: int
+    min_loss: float = 0.0
+    max_loss: float = math.inf
+    max_ratio: float = math.inf
+    max_outputs: float = math.inf
     max_similar_ratio: float = math.inf
 
     def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
