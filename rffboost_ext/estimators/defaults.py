@@ -145,6 +145,8 @@ TREES_LIMIT = PatienceLimit(25, 2e-4)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
+# The most levels of a category that are ordered by rows that a tree is not fitted to.
+MANY_LEVELS = 2_000
 # A member that improves for more rounds learns what members of shorter steps would not reach.
 FEW_ROUNDS = FewRounds(1_000)
 # A sparse linear function is the best model of some tables of few rows or more columns than rows.
@@ -172,7 +174,7 @@ def members(
 ) -> list[Member]:
     """The members of a stack: the given learners or symmetric trees, then others that differ from them."""
     if not given and rows.rows == "groups":
-        given = [mixture(row, rows)]
+        given = [mixture(estimator, row, rows)]
     stack = [member(learner) for learner in given]
     if not given and len(rows) <= FEW:
         stack = [member(SymmetricTree(leaf="linear", max_depth=4), TREES_LIMIT)]
@@ -180,7 +182,7 @@ def members(
         rate = row.learning_rate * relative_tree_rate(len(rows))
         constant = SymmetricTree(leaf="constant", max_depth=tree_depth(len(rows)))
         stack = [member(constant, TREES_LIMIT, **({"rate": rate} if is_auto(estimator.learning_rate) else {}))]
-        stack.append(member(mixture(row, rows), condition=FEW_ROUNDS))
+        stack.append(member(mixture(estimator, row, rows), condition=FEW_ROUNDS))
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
@@ -192,9 +194,14 @@ def members(
     return stack
 
 
-def mixture(row: TrainingDefaults, rows: Dataset) -> Mixture:
+def mixture(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Mixture:
     """The best single kind of model, which is not stacked."""
-    trees = SymmetricTree(4, "linear") if len(rows) <= FEW else SymmetricTree(leaf="constant")
+    expansion = estimator.encoder_.expansion
+    n_levels = 0 if expansion is None else max(expansion.n_levels.values(), default=0)
+    # Levels of few rows are ordered better by all rows.
+    trees = SymmetricTree(leaf="constant", ordered=n_levels <= MANY_LEVELS)
+    if len(rows) <= FEW:
+        trees = SymmetricTree(4, "linear")
     return Mixture(row.newton(0), RANKING_TREES if rows.rows == "groups" else trees)
 
 

@@ -238,7 +238,7 @@ def plan_fit(
         trained = members(estimator, given, row, member, rows)
     else:
         limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
-        learner = mixture(row, rows) if stops and is_auto(estimator.learner) else parts.learner
+        learner = mixture(estimator, row, rows) if stops and is_auto(estimator.learner) else parts.learner
         several = alternatives(learner) if stops else (learner,)
         trained = [member(learner, limit) for learner in several]
     plan = Plan(trained, rate, n_estimators, races=not stacked)

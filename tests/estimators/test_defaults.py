@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
@@ -175,3 +177,11 @@ def test_a_linear_function_of_few_of_many_columns_is_found() -> None:
     model = RFFBoostRegressor(random_state=0).fit(X[:140], y[:140])
     assert LassoPath in map(type, model.learners_)
     assert model.score(X[140:], y[140:]) > 0.9
+
+
+@pytest.mark.parametrize(("n_levels", "ordered"), [(2_000, True), (2_001, False)])
+def test_all_rows_order_the_levels_of_wide_categories(n_levels: int, ordered: bool) -> None:
+    model = RFFBoostRegressor()
+    model.encoder_ = SimpleNamespace(expansion=SimpleNamespace(n_levels={0: n_levels}))
+    rows = Dataset(np.zeros((FEW + 1, 1)), np.zeros((FEW + 1, 1)), np.ones(FEW + 1))
+    assert defaults.mixture(model, defaults.LARGE, rows).trees.ordered == ordered
