@@ -46,7 +46,7 @@ def shown_outputs(text):
     ]
 
 
-DECIMAL = re.compile(r"\d+\.\d*(?:e[-+]\d+)?")
+DECIMAL = re.compile(r"\d+\.\d*(?:e[-+]\d+)?|\d+e-\d+")
 
 
 def is_shown(printed, shown):

@@ -203,7 +203,7 @@ SYSTEMS: dict[str, System] = {
     ),
     "mixture": System(
         partial(our_loop, "log_loss", "mixture"),
-        note="our loop, second-order cosines and XGBoost's trees, logistic loss",
+        note="our loop, second-order cosines and symmetric trees, logistic loss",
         **MIXED,
     ),
     "rff_newton": System(
