@@ -48,7 +48,10 @@ class Member:
     pool_size : int, optional
         Size of the sample of far more rows, redrawn periodically; None for all rows.
     replays : bool, default=False
-        Whether a refit of a single model fits its terms again, instead of training new ones.
+        Whether a refit of a model fits its terms again, instead of training new ones.
+    trailing_tol : float, optional
+        As long as the error of a model is above the least one of the members before, an improvement is at least
+        this share of the decrease so far. The model is trained after these members.
     """
 
     learner: Learner
@@ -58,6 +61,7 @@ class Member:
     condition: TrainingCondition | FewRounds | None = None
     pool_size: int | None = None
     replays: bool = False
+    trailing_tol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ class Plan:
         Whether the result is one model fitted to all rows, with the mean number of rounds, scaled up with the
         number of rows; in a stack, one of each member that ``refits``. A single model of a member that
         ``replays`` is fitted again instead, with the same rounds.
+    replay : bool, default=False
+        Whether each of several models of a member that ``replays`` is fitted to all rows again.
     n_repeats : int, default=1
         How often the rows are divided into folds, each time at random.
     splits : sequence of pairs of ndarray, optional
@@ -102,6 +108,7 @@ class Plan:
     n_folds: int = 1
     validation_fraction: float = 0.1
     refit: bool = False
+    replay: bool = False
     n_repeats: int = 1
     splits: Sequence[tuple[Array, Array]] | None = None
     races: bool = False

@@ -51,7 +51,8 @@ class Replay:
             stopping.
         fraction : float
             Share of the rows that a single model of a member holds out for the weights; it is fitted to all rows
-            in the end. Models of folds hold out folds, as in the fit.
+            in the end. Models of folds hold out folds, as in the fit; those of a member that ``replays`` are
+            fitted to all rows in the end, too.
         seed : int
             Seed of the division.
         """
@@ -66,7 +67,10 @@ class Replay:
         if splits and len(weight) > 1:
             weight = self._weights(parts, [held for _, held in splits])
         used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
-        models = [parts[k] if splits and len(self.models[k]) > 1 else self._of_all_rows(k) for k in used]
+        holds_out = [
+            len(row) > 1 and not one.member.replays for row, one in zip(self.models, self.trainers, strict=True)
+        ]
+        models = [parts[k] if splits and holds_out[k] else self._of_all_rows(k) for k in used]
         ensemble = stacked(loss, self.rows, models, weight[used])
         learners, n_rounds = (
             [self.trainers[k].member.learner for k in used],

@@ -75,7 +75,7 @@ class StoppedRun:
         weight, trainers, raw = weight[used], [trainers[k] for k in used], [raw[k] for k in used]
         models = [models[k] for k in used]
         curves = [[one.scores for one in runs[k]] for k in used]
-        if validation is None and self.plan.refit:
+        if validation is None and (self.plan.refit or self.plan.replay):
             models = self._refitted(trainers, models, splits)
         if self.init is not None and validation is None and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
@@ -127,7 +127,12 @@ class StoppedRun:
         extra = EXTRA_ROUNDS if len(splits) > 1 and not self.plan.refit else 1.0
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        for own, calls in zip(several, self._models(several, splits, extra), strict=True):
+        independent = iter(self._models([one for one in several if not one.member.trailing_tol], splits, extra))
+        for own in several:
+            if own.member.trailing_tol:
+                calls = self._models([own], splits, extra, results)[0]
+            else:
+                calls = next(independent)
             runs = self._runs(own, calls, results)
             if len(runs) == len(splits):
                 trainers.append(own)
@@ -152,11 +157,18 @@ class StoppedRun:
         return runs
 
     def _models(
-        self, trainers: Sequence[Trainer], splits: Sequence[tuple[Index, Dataset]], extra: float = 1.0
+        self,
+        trainers: Sequence[Trainer],
+        splits: Sequence[tuple[Index, Dataset]],
+        extra: float = 1.0,
+        others: Sequence[Sequence[Model]] = (),
     ) -> list[Calls]:
-        """For each trainer, the calls that return its model for each split."""
+        """For each trainer, the calls that return its model for each split, given those of other members."""
+        if not trainers:
+            return []
+        rivals = [min((float(row[k].scores.min()) for row in others), default=np.inf) for k in range(len(splits))]
         pairs = product(range(len(trainers)), range(len(splits)))
-        calls = self._start(trainers[0], partial(self._model, trainers, splits, extra), pairs)
+        calls = self._start(trainers[0], partial(self._model, trainers, splits, extra, rivals), pairs)
         return [calls[first : first + len(splits)] for first in range(0, len(calls), len(splits))]
 
     def _model(
@@ -164,6 +176,7 @@ class StoppedRun:
         trainers: Sequence[Trainer],
         splits: Sequence[tuple[Index, Dataset]],
         extra: float,
+        rivals: Sequence[float],
         number: int,
         k: int,
     ) -> Model:
@@ -171,9 +184,8 @@ class StoppedRun:
         kept, held = splits[k]
         # Rows are copied for one model at a time.
         data = self.rows.take(kept)
-        return (
-            trainers[number].independent(k).fit_stopping(data, held, self.plan, self.callbacks, self.init, extra)
-        )
+        trainer = trainers[number].independent(k)
+        return trainer.fit_stopping(data, held, self.plan, self.callbacks, self.init, extra, rivals[k])
 
     def _start(self, trainer: Trainer, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
         """Calls of a function; with callbacks or a checkpoint they run one by one in this process."""
@@ -186,33 +198,38 @@ class StoppedRun:
         models: Sequence[list[Ensemble]],
         splits: Sequence[tuple[Index, Dataset]],
     ) -> list[list[Ensemble]]:
-        """One model on all rows for each member that refits, and the models of the others."""
+        """The models of members that refit or replay, on all rows, and the models of the others."""
         growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits]))
-        refits = [(number,) for number, trainer in enumerate(trainers) if trainer.member.refits]
-        calls = self._start(trainers[0], partial(self._refitted_model, trainers, models, growth), refits)
-        return [
-            calls.pop(0)() if trainer.member.refits else row for trainer, row in zip(trainers, models, strict=True)
-        ]
+        members = [trainer.member for trainer in trainers]
+        chosen = [one.refits if self.plan.refit else one.replays for one in members]
+        numbers = [(number,) for number, is_chosen in enumerate(chosen) if is_chosen]
+        calls = self._start(trainers[0], partial(self._refitted_models, trainers, models, growth), numbers)
+        return [calls.pop(0)() if is_chosen else row for is_chosen, row in zip(chosen, models, strict=True)]
 
-    def _refitted_model(
+    def _refitted_models(
         self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int
     ) -> list[Ensemble]:
-        """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones.
+        """Models on all rows: the rounds of each again if its learner can, otherwise a single one of new rounds.
 
         A new model has `growth` times the mean of the new rounds. If a callback ends the fit before all rounds are
         done, the models of the splits stay.
         """
-        trainer, own, callbacks = trainers[number].independent(0), models[number], ending(self.callbacks)
+        trainer, own, callbacks = trainers[number], models[number], ending(self.callbacks)
+        if trainer.member.replays and (self.plan.replay or len(own) == 1):
+            return [self._replayed_model(trainer.independent(k), model, callbacks) for k, model in enumerate(own)]
         if ends_fit(callbacks):
             return own
-        if len(own) == 1 and trainer.member.replays:
-            n_rounds = len(own[0])
-            model = trainer.replay(self.rows, own[0], self.init, callbacks=callbacks)
-        else:
-            new = float(np.mean([len(model) for model in own])) - self._done
-            n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
-            model = trainer.fit(self.rows, n_rounds, callbacks, self.init)
+        new = float(np.mean([len(model) for model in own])) - self._done
+        n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
+        model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self.init)
         return [model] if len(model) == n_rounds else own
+
+    def _replayed_model(self, trainer: Trainer, model: Ensemble, callbacks: Sequence[Callback]) -> Ensemble:
+        """The rounds of a model on all rows, unless a callback ends the fit before all of them are done."""
+        if ends_fit(callbacks):
+            return model
+        again = trainer.replay(self.rows, model, self.init, callbacks=callbacks)
+        return again if len(again) == len(model) else model
 
 
 def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array) -> Ensemble:

@@ -240,8 +240,12 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
         extra_rounds: float = 1.0,
+        rival: float = np.inf,
     ) -> Model:
-        """Boost while the error on `validation` falls; keep `extra_rounds` times the best number of rounds."""
+        """Boost while the error on `validation` falls; keep `extra_rounds` times the best number of rounds.
+
+        `rival` is the least error of the members before on these rows.
+        """
         assert plan.patience is not None
         before = self.baseline(data) if init is None else init
         patience, tol, limit = plan.patience, plan.tol, self.member.patience_limit
@@ -250,7 +254,8 @@ class Trainer:
         error = self.error
         raw = before.raw(validation.X)
         floor = least_error(error, validation.observations, raw)
-        monitor = EarlyStopping(validation, error, raw, patience, tol, floor)
+        trailing_tol = self.member.trailing_tol or 0.0
+        monitor = EarlyStopping(validation, error, raw, patience, tol, floor, rival, trailing_tol)
         done = 0 if init is None else len(init)
 
         def result(ensemble: Ensemble) -> Model:

@@ -45,6 +45,7 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.registry import full_repr
 from ..utils.typing import Array
+from .defaults import has_splitter
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
@@ -57,7 +58,7 @@ from .init_model import (
     require_same_outputs,
 )
 from .parameters import BoosterParameters
-from .planning import clip_features, compose, has_splitter, merged_rows, plan_fit
+from .planning import clip_features, compose, merged_rows, plan_fit
 from .refresh import RefreshMixin
 
 E = TypeVar("E", bound="BaseRFFBoost")

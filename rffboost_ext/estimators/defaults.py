@@ -6,6 +6,7 @@ The measurements behind each choice are in ``benchmarks/defaults.md``; ``benchma
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -113,6 +114,8 @@ LARGE = TrainingDefaults(
 # So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
 UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "irls": None}
+# Of quality="fast".
+FAST: dict[str, Any] = {"learning_rate": 0.2, "patience": 15, "share": 0.0, "n_folds": 1}
 # Where a learner, a learning rate, a model to continue from or an evaluation set is given.
 GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 
@@ -149,6 +152,8 @@ RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
 MANY_LEVELS = 2_000
 # A member that improves for more rounds learns what members of shorter steps would not reach.
 FEW_ROUNDS = FewRounds(1_000)
+# Cosines that trail other members add little by small steps, for as many rounds as these take.
+TRAILING_TOL = 1e-3
 # A sparse linear function is the best model of some tables of few rows or more columns than rows.
 IF_BEST = TrainingCondition(max_ratio=1.0)
 
@@ -156,6 +161,8 @@ IF_BEST = TrainingCondition(max_ratio=1.0)
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
     """The defaults of a fit with early stopping."""
     row, many = table_row(len(data), data.X.shape[1], data.rows == "all"), len(data) > FEW
+    if estimator.quality == "fast" and data.rows != "groups":
+        row = replace(row, **FAST)
     if not many and data.effective_size < UNEQUAL_SIZE * len(data):
         row = replace(row, **UNEQUAL)
     free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
@@ -180,13 +187,15 @@ def members(
         stack = [member(SymmetricTree(leaf="linear", max_depth=4), TREES_LIMIT)]
     elif not given:
         rate = row.learning_rate * relative_tree_rate(len(rows))
-        constant = SymmetricTree(leaf="constant", max_depth=tree_depth(len(rows)))
-        stack = [member(constant, TREES_LIMIT, **({"rate": rate} if is_auto(estimator.learning_rate) else {}))]
+        given_rate = {"rate": rate} if is_auto(estimator.learning_rate) else {}
+        stack = [member(constant_trees(len(rows)), TREES_LIMIT, **given_rate)]
         stack.append(member(mixture(estimator, row, rows), condition=FEW_ROUNDS))
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
-        stack.append(member(row.newton(1), refits=len(rows) <= FEW or not is_auto(estimator.refit)))
+        trailing_tol = TRAILING_TOL if len(rows) > FEW else None
+        refits = len(rows) <= FEW or not is_auto(estimator.refit)
+        stack.append(member(row.newton(1), refits=refits, trailing_tol=trailing_tol))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     if len(rows) <= max(FEW, rows.X.shape[1]):
@@ -194,8 +203,20 @@ def members(
     return stack
 
 
+def single_learner(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Learner:
+    """The learner of a model that is not stacked."""
+    if estimator.quality == "fast" and rows.rows != "groups":
+        return constant_trees(len(rows))
+    return mixture(estimator, row, rows)
+
+
+def constant_trees(n_samples: int) -> SymmetricTree:
+    """The trees that fit fastest."""
+    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples))
+
+
 def mixture(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Mixture:
-    """The best single kind of model, which is not stacked."""
+    """The best single kind of model."""
     expansion = estimator.encoder_.expansion
     n_levels = 0 if expansion is None else max(expansion.n_levels.values(), default=0)
     # Levels of few rows are ordered better by all rows.
@@ -254,9 +275,20 @@ def stopping_plan(
         n_folds=n_folds,
         validation_fraction=estimator.validation_fraction if splits is None else 0.0,
         refit=refit if is_auto(estimator.refit) else bool(estimator.refit),
+        replay=n_folds * row.n_repeats > 1 and replays_folds(estimator),
         n_repeats=row.n_repeats,
         splits=splits,
     )
+
+
+def has_splitter(estimator: Any) -> bool:
+    """Whether a splitter chooses the held-out rows."""
+    return not isinstance(estimator.validation_fraction, numbers.Real)
+
+
+def replays_folds(estimator: Any) -> bool:
+    """Whether models of folds are fitted to all rows again, if their learner can."""
+    return is_auto(estimator.refit) and not has_splitter(estimator)
 
 
 def max_folds(estimator: Any, y: Array) -> int:

@@ -61,13 +61,13 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with a method
         ``refit``, such as "symmetric_tree" without categories of more than four levels, replays the rounds of a
-        single model: splits stay, leaves are fitted to all rows. "auto" depends on the number of rows; see
-        ``docs/defaults.md``.
+        single model: splits stay, leaves are fitted to all rows. With "auto" each model of several folds is
+        replayed; whether a single one is refitted depends on the number of rows. See ``docs/defaults.md``.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks symmetric trees, cosines and, with few rows, kernel machines and the
         lasso's path; ``docs/defaults.md`` says which of them by the number of rows. Weights minimise the loss on
-        held-out rows. "fast" trains the mixture, or the learner, only. "high" always stacks, and averages more
-        models. The result is one ensemble.
+        held-out rows. "fast" trains symmetric trees only (of a ranker the mixture), or the learner. "high" always
+        stacks, and averages more models. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such

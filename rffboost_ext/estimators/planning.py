@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -37,8 +36,9 @@ from .defaults import (
     ROUNDS,
     TrainingDefaults,
     choose,
+    has_splitter,
     members,
-    mixture,
+    single_learner,
     stacks,
     stopping_plan,
 )
@@ -238,7 +238,7 @@ def plan_fit(
         trained = members(estimator, given, row, member, rows)
     else:
         limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
-        learner = mixture(estimator, row, rows) if stops and is_auto(estimator.learner) else parts.learner
+        learner = single_learner(estimator, row, rows) if stops and is_auto(estimator.learner) else parts.learner
         several = alternatives(learner) if stops else (learner,)
         trained = [member(learner, limit) for learner in several]
     plan = Plan(trained, rate, n_estimators, races=not stacked)
@@ -298,11 +298,6 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
     if stops and validation is None and not has_splitter(given):
         require_enough_rows(owner, given.n_folds, data)
     return stops
-
-
-def has_splitter(estimator: Any) -> bool:
-    """Whether a splitter chooses the held-out rows."""
-    return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
 def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:

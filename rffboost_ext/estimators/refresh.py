@@ -25,10 +25,11 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
 from ..utils.typing import Array
+from .defaults import has_splitter, replays_folds
 from .docstrings import document_fit
 from .given_rows import sample_of
 from .init_model import require_same_outputs
-from .planning import compose, has_splitter, policy_of
+from .planning import compose, policy_of
 
 # Share of the rows that are held out for the weights of a stack where a splitter has chosen those of the fit.
 HELD_OUT = 0.1
@@ -147,8 +148,9 @@ def unscaled(model: Ensemble, share: Array) -> Ensemble:
 
 def member_of(model: Any, parts: Parts, learner: Learner) -> Member:
     """The learner with the step of the fit."""
-    step = parts.with_learner(learner).step
-    return Member(learner, Shrunk(step, model.learning_rate_, model._start.n_initial))
+    step = Shrunk(parts.with_learner(learner).step, model.learning_rate_, model._start.n_initial)
+    replays = replays_folds(model) and policy_of(learner).replays(model.encoder_.expansion)
+    return Member(learner, step, replays=replays)
 
 
 def require_refreshable(model: Any, parts: Parts, learners: Sequence[Learner]) -> None:

@@ -38,4 +38,4 @@ def minimiser_along(slope: Callable[[float], float], longest: float, tol: float 
     while near == 0.0 and abs(far) > TINY and np.sign(slope(SHORT * far)) != np.sign(start):
         far = SHORT * far
     # If the slope jumps through 0 at 0, only an absolute tolerance is met.
-    return float(brentq(slope, near, far, xtol=1e-6 * tol * abs(far), rtol=tol))
+    return float(brentq(slope, near, far, xtol=1e-6 * tol * abs(far), rtol=tol, maxiter=10_000))

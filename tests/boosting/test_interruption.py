@@ -11,13 +11,13 @@ from sklearn.model_selection import cross_val_score
 from rffboost_ext import (
     Checkpoint,
     ConformalRegressor,
-    Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
     SymmetricTree,
     boost,
 )
 from rffboost_ext.boosting.plan import Interrupted
+from rffboost_ext.learners import RFFNewton
 from rffboost_ext.utils import files
 
 from ..persistence.checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
@@ -60,9 +60,9 @@ def test_interrupted_folds_are_averaged(moment, quality):
 
 
 def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
-    params = {"n_folds": 1, "refit": False, "quality": "fast", "random_state": 0} | STOPPED
+    params = {"n_folds": 1, "refit": False, "learner": "rff_newton", "random_state": 0} | STOPPED
     without = RFFBoostRegressor(**params).fit(X, Y)
-    rounds, plain = [0], Mixture.fit
+    rounds, plain = [0], RFFNewton.fit
 
     def interrupting(*args):
         rounds[0] += 1
@@ -70,7 +70,7 @@ def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
             raise KeyboardInterrupt
         return plain(*args)
 
-    monkeypatch.setattr(Mixture, "fit", interrupting)
+    monkeypatch.setattr(RFFNewton, "fit", interrupting)
     model = RFFBoostRegressor(**(params | {"refit": True}))
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)
@@ -110,7 +110,7 @@ def test_nothing_done_is_no_model(monkeypatch):
     def interrupting(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Mixture, "fit", interrupting)
+    monkeypatch.setattr(RFFNewton, "fit", interrupting)
     monkeypatch.setattr(SymmetricTree, "fit", interrupting)
     for params in (ROUNDS, STOPPED):
         model = RFFBoostRegressor(**params)

@@ -122,6 +122,10 @@ class EarlyStopping:
         the first round.
     floor : float, default=0.0
         The least error possible.
+    rival : float, default=inf
+        The error of another model.
+    trailing_tol : float, default=0.0
+        At least this takes the place of `tol` as long as the error is above that of the other model.
 
     Attributes
     ----------
@@ -146,9 +150,12 @@ class EarlyStopping:
         patience: Patience,
         tol: float,
         floor: float = 0.0,
+        rival: float = np.inf,
+        trailing_tol: float = 0.0,
     ) -> None:
         self.rows, self.error = rows, error
         self.patience, self.tol, self.floor = patience, tol, floor
+        self.rival, self.trailing_tol = rival, max(tol, trailing_tol)
         first = float(error(rows.observations, raw))
         if not np.isfinite(first):
             raise ValueError(
@@ -236,7 +243,7 @@ class EarlyStopping:
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
-            if improves(error, least, self._scores[0], self.tol):
+            if improves(error, least, self._scores[0], self.tol if least <= self.rival else self.trailing_tol):
                 best, least, best_raw, later = done + t, error, raws[t].copy(), []
             elif len(later) < self._batch_size:
                 later.append(raws[t])
