@@ -115,7 +115,7 @@ LARGE = TrainingDefaults(
 UNEQUAL_SIZE = 0.5
 UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "irls": None}
 # Of quality="fast".
-FAST: dict[str, Any] = {"learning_rate": 0.2, "patience": 15, "share": 0.0, "n_folds": 1}
+FAST: dict[str, Any] = {"learning_rate": 0.2, "patience": 12, "share": 0.0, "n_folds": 1}
 # Where a learner, a learning rate, a model to continue from or an evaluation set is given.
 GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 
@@ -188,7 +188,8 @@ def members(
     elif not given:
         rate = row.learning_rate * relative_tree_rate(len(rows))
         given_rate = {"rate": rate} if is_auto(estimator.learning_rate) else {}
-        stack = [member(constant_trees(len(rows)), TREES_LIMIT, **given_rate)]
+        constant = SymmetricTree(leaf="constant", max_depth=tree_depth(len(rows)))
+        stack = [member(constant, TREES_LIMIT, **given_rate)]
         stack.append(member(mixture(estimator, row, rows), condition=FEW_ROUNDS))
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
@@ -206,13 +207,8 @@ def members(
 def single_learner(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Learner:
     """The learner of a model that is not stacked."""
     if estimator.quality == "fast" and rows.rows != "groups":
-        return constant_trees(len(rows))
+        return SymmetricTree(leaf="linear", max_depth=tree_depth(len(rows)) - 2, max_bin=64)
     return mixture(estimator, row, rows)
-
-
-def constant_trees(n_samples: int) -> SymmetricTree:
-    """The trees that fit fastest."""
-    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples))
 
 
 def mixture(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Mixture:

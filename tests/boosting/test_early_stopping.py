@@ -46,11 +46,14 @@ class Ones(Term):
 STILL = SimpleNamespace(keep=1.0, length=0.0, term=Ones())
 
 
-def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int]:
+def ended(
+    scores: list[float], patience: Patience, tol: float, rival: float, trailing_tol: float
+) -> tuple[int, int]:
     """Rounds done, and the best of them, by the rule as it is stated, one round after the other."""
     best = 0
     for t in range(1, len(scores)):
-        if scores[t] < scores[best] - tol * (scores[0] - scores[best]):
+        least = max(tol, trailing_tol) if scores[best] > rival else tol
+        if scores[t] < scores[best] - least * (scores[0] - scores[best]):
             best = t
         if t - best >= max(patience.rounds, patience.share * best):
             return t, best
@@ -70,16 +73,19 @@ def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int
     settled=st.sampled_from([0.0, 0.3, 0.9]),
     tol=st.sampled_from([0.0, 1e-2, 0.3]),
     level=st.sampled_from([0.0, -1.0, 2.0]),
+    rival=st.sampled_from([0.0, 0.7, np.inf]),
 )
-def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, settled, tol, level) -> None:
+def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, settled, tol, level, rival) -> None:
     rng = np.random.default_rng(seed)
     scores = list(level + np.exp(-rng.uniform(0.0, 0.1) * np.arange(80)) + 0.05 * rng.random(80))
     patience, errors = Patience(rounds, share, settled, 0.05), iter(scores)
-    watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, patience, tol)
+    rival = rival + level
+    watch = EarlyStopping(ROW, lambda *_: next(errors), ROW.y, patience, tol, rival=rival, trailing_tol=0.05)
     done = next((t for t in range(1, 80) if watch(STILL)), 79)
-    assert (done, watch.best_round_) == ended(scores, patience, tol)
+    assert (done, watch.best_round_) == ended(scores, patience, tol, rival, 0.05)
     assert watch.scores_ == scores[: done + 1]
-    assert selected_round(watch.scores_, tol) == watch.best_round_
+    if rival == np.inf:
+        assert selected_round(watch.scores_, tol) == watch.best_round_
 
 
 @pytest.mark.parametrize("beyond", [1.0, 1.5])

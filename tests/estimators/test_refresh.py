@@ -81,6 +81,16 @@ def test_the_rows_of_the_fit_give_its_stack(params):
     assert not hasattr(again, "best_score_")
 
 
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_trees_of_folds_keep_their_splits_and_are_fitted_to_all_rows(leaf):
+    params = {"learner": SymmetricTree(3, leaf), "n_estimators": 40, "n_folds": 3, "precision": "float64"}
+    folds, model = (RFFBoostRegressor(**params, refit=refit, random_state=0) for refit in (False, "auto"))
+    assert same_structure(folds.fit(ROWS, target(ROWS)), model.fit(ROWS, target(ROWS)))
+    assert model.best_score_ == folds.best_score_
+    errors = [np.square(one.predict(ROWS) - target(ROWS)).mean() for one in (folds, model)]
+    assert errors[1] < errors[0]
+
+
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize(
     "learner", [case for case in LEARNER_CASES if case.name[:5] not in ("rff_1", "rff_k")], ids=str
