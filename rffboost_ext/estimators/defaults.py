@@ -167,13 +167,14 @@ def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ense
         row = replace(row, **UNEQUAL)
     free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
     high = estimator.quality == "high"
-    if high:
+    is_small = len(data) < MEDIUM
+    if high and not is_small:
         row = with_more_frequencies(row)
     if many and free and not high:
         return row
     if many or not free or validation is not None or is_single(estimator, init):
         return replace(row, **GIVEN)
-    return replace(row, n_repeats=2) if high and is_auto(estimator.n_folds) else row
+    return replace(row, n_repeats=4 if is_small else 2) if high and is_auto(estimator.n_folds) else row
 
 
 def members(
