@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "high": {"quality": "high"},
     "short steps": {"learning_rate": 0.1},
     "8 folds": {"n_folds": 8},
-    "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
+    "one part, refit": {"n_folds": 1, "refit": True},
     "rff_newton only": {"learner": "rff_newton"},
     "rff_ridge only": {"learner": "rff_ridge"},
     "symmetric_tree only": {"learner": "symmetric_tree"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from sklearn.base import BaseEstimator, clone
@@ -146,7 +147,10 @@ class DaskEstimator(BaseEstimator, Generic[E]):
             name: self._rows(X, y, weight[0] if weight else None, eval_groups.get(name), f": eval_set {name!r}")
             for name, (X, y, *weight) in named_sets(type(self).__name__, eval_set).items()
         }
-        rows, model = self._rows(X, y, sample_weight, group), copy_with_own_parts(self._unfitted())
+        rows, model = self._rows(X, y, sample_weight, group), self._unfitted()
+        if model.warm_start and "_fitted" in vars(self):
+            model = copy(self._fitted).set_params(**model.get_params(deep=False))
+        model = copy_with_own_parts(model)
         try:
             with models_on_workers(rows.client):
                 model.fit(rows, eval_set=sets or None)

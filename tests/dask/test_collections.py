@@ -174,6 +174,15 @@ def test_fits_go_on_with_rows_of_a_cluster():
     )
     again = deepcopy(first)
     np.testing.assert_array_equal(first.refresh(rows).predict(X), again.refresh(X, VALUE).predict(X))
+    warm = {"learner": "tree", "early_stopping": False, "warm_start": True, "random_state": 0}
+    found = [
+        model.fit(x, y).set_params(n_estimators=9).fit(x, -y).predict(X)
+        for model, x, y in (
+            (DaskRFFBoostRegressor(n_estimators=5, **warm), blocks(X), blocks(VALUE)),
+            (RFFBoostRegressor(n_estimators=5, **warm), X, VALUE),
+        )
+    ]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
