@@ -161,11 +161,14 @@ IF_BEST = TrainingCondition(max_ratio=1.0)
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
     """The defaults of a fit with early stopping."""
     row, many = table_row(len(data), data.X.shape[1], data.rows == "all"), len(data) > FEW
-    if estimator.quality == "fast" and data.rows != "groups":
+    fast, has_rate = is_fast(estimator, data), not is_auto(estimator.learning_rate)
+    if fast:
         row = replace(row, **FAST)
     if not many and data.effective_size < UNEQUAL_SIZE * len(data):
         row = replace(row, **UNEQUAL)
-    free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
+    if fast:
+        return replace(row, patience=GIVEN["patience"]) if has_rate else row
+    free = not has_rate and is_auto(estimator.learner)
     high = estimator.quality == "high"
     is_small = len(data) < MEDIUM
     if high and not is_small:
@@ -205,9 +208,14 @@ def members(
     return stack
 
 
+def is_fast(estimator: Any, rows: Dataset) -> bool:
+    """Whether to train symmetric trees alone; a ranker keeps its mixture."""
+    return estimator.quality == "fast" and is_auto(estimator.learner) and rows.rows != "groups"
+
+
 def single_learner(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Learner:
     """The learner of a model that is not stacked."""
-    if estimator.quality == "fast" and rows.rows != "groups":
+    if is_fast(estimator, rows):
         return SymmetricTree(leaf="linear", max_depth=tree_depth(len(rows)) - 2, max_bin=64)
     return mixture(estimator, row, rows)
 
