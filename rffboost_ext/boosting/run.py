@@ -164,8 +164,6 @@ class StoppedRun:
         others: Sequence[Sequence[Model]] = (),
     ) -> list[Calls]:
         """For each trainer, the calls that return its model for each split, given those of other members."""
-        if not trainers:
-            return []
         rivals = [min((float(row[k].scores.min()) for row in others), default=np.inf) for k in range(len(splits))]
         pairs = product(range(len(trainers)), range(len(splits)))
         calls = self._start(trainers[0], partial(self._model, trainers, splits, extra, rivals), pairs)
