@@ -119,7 +119,7 @@ class Round:
         """The term that a learner returned, and its outputs on the rows of this round, (n, C)."""
         if isinstance(fitted, tuple):
             return fitted
-        return fitted, self.design.restore(fitted)(self.design.original)
+        return fitted, self.design.restore(fitted).at(self.design.original)
 
 
 class Learner(Spec, ABC):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..utils.coalitions import shapley_by_evaluation
 from ..utils.pickling import PickledByFields
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 
 T = TypeVar("T", bound="Term")
@@ -25,10 +26,18 @@ class Term(PickledByFields, ABC):
 
     is_tree: ClassVar[bool] = False
     """Whether a learner of trees fits such terms."""
+    reads_sparse: ClassVar[bool] = False
+    """Whether a call reads the columns that it needs from sparse rows; otherwise it gets blocks of dense rows."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
         """Outputs, (n, C)."""
+
+    def at(self, X: Rows) -> Array:
+        """Outputs at rows of an array or of a sparse matrix, (n, C)."""
+        if isinstance(X, SparseRows) and not self.reads_sparse:
+            return np.concatenate([self(block) for block in X.blocks()])
+        return self(X)  # type: ignore[arg-type]
 
     @classmethod
     def of(cls: type[T], term: Term) -> T:

@@ -16,6 +16,7 @@ from ..core import Loss, Observations
 from ..core.loss import COUPLED
 from ..losses.coupling import Coupling, group_codes
 from ..utils.arrays import first_of_equal_rows, row_hashes, rows_equal
+from ..utils.sparse import Rows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .columns import column_array, real_numbers
@@ -33,7 +34,7 @@ class Dataset:
     offset is added to the scores before a loss or a metric gets them.
     """
 
-    X: Array
+    X: Rows
     y: Array
     weight: Array
     group: Array | None = None
@@ -218,14 +219,16 @@ def merge_duplicates(rows: Dataset) -> Dataset:
 
 
 def find_copies(
-    X: Array, y: Array, group: Array | None = None, min_distinct: int = MIN_DISTINCT
+    X: Rows, y: Array, group: Array | None = None, min_distinct: int = MIN_DISTINCT
 ) -> tuple[Array, Array] | None:
     """The distinct rows, (u,), in their order, and the number of that which each row is a copy of, (n,).
 
     Parameters
     ----------
-    X, y : ndarray of shape (n, d), (n, C)
-        Features and targets.
+    X : ndarray or SparseRows of shape (n, d)
+        Features.
+    y : ndarray of shape (n, C)
+        Targets.
     group : ndarray of shape (n,), optional
         Groups; rows of different groups are no copies.
     min_distinct : int, default=MIN_DISTINCT

@@ -41,6 +41,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Source
 from ..sources.sample import Sample
 from ..terms import FeatureMap
+from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.registry import full_repr
@@ -194,7 +195,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         X, y, weight = rows_of_positive_weight(given.X, y, given.weight)
         X = read(X)
         # Imputed values would be rounded to float32.
-        X = X.astype(np.float64) if X.dtype == np.float32 and np.isnan(X).any() else X
+        X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
         return Dataset(X, *targets.fit_transform(y, weight), group)
 
     def _fit_columns(self, init: InitModel | None, columns: Any, X: Any) -> Array:
@@ -326,6 +327,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
 

@@ -349,5 +349,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = get_tags(self._given()).input_tags
-        tags.input_tags.allow_nan, tags.input_tags.categorical = given.allow_nan, given.categorical
+        for name in ("allow_nan", "categorical", "sparse"):
+            setattr(tags.input_tags, name, getattr(given, name))
         return tags

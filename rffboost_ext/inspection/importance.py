@@ -27,6 +27,7 @@ import numpy as np
 
 from ..core import Loss, Term
 from ..terms.total_effects import divided_variance, total_effects
+from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # Maximum number of rows for variances, and of background rows.
 MAX_ROWS, MAX_BACKGROUND = 1_000, 100
+# Maximum bytes of the rows of a sparse matrix, as an array.
+SPARSE_BYTES = 2**26
 
 
 def importances(
@@ -126,8 +129,10 @@ class FitSample:
 
 def sample_of_fit(rows: Dataset, seed: int, loss: Loss) -> FitSample:
     """A sample of the rows of a fit, which are copied, as X may change later."""
-    n, chosen = len(rows), np.arange(len(rows))
-    if n > MAX_ROWS:
-        chosen = np.sort(np.random.default_rng(seed).choice(n, MAX_ROWS, replace=False))
+    n, chosen, most = len(rows), np.arange(len(rows)), MAX_ROWS
+    if isinstance(rows.X, SparseRows):
+        most = max(1, min(most, SPARSE_BYTES // (8 * rows.X.shape[1])))
+    if n > most:
+        chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     counts = None if np.ndim(loss.scales.unit) == 0 else 1.0 / np.asarray(loss.scales.unit)
-    return FitSample(rows.X[chosen], rows.weight[chosen], counts)
+    return FitSample(np.asarray(rows.X[chosen]), rows.weight[chosen], counts)

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import Term
 from ..terms import FeatureMap
 from ..utils.param_validation import PRECISION, Integer, require
+from ..utils.sparse import Rows
 from ..utils.typing import Array
 from .tiles import Tiles
 
@@ -24,7 +25,7 @@ class Design:
 
     Parameters
     ----------
-    original : ndarray of shape (n, d)
+    original : ndarray or SparseRows of shape (n, d)
         The original features, float32 or float64.
     feature_map : FeatureMap, optional
         Imputation, encoding, ranges, log transforms and standardisation; by default the features stay as they are.
@@ -43,7 +44,7 @@ class Design:
 
     def __init__(
         self,
-        original: Array,
+        original: Rows,
         feature_map: FeatureMap | None = None,
         n_jobs: int = 1,
         precision: str = "float64",
@@ -51,7 +52,7 @@ class Design:
     ) -> None:
         for name, value, check in (("n_jobs", n_jobs, Integer(1)), ("precision", precision, PRECISION)):
             require("Design", name, value, check)
-        self.original = original
+        self.original: Any = original
         self.feature_map = FeatureMap() if feature_map is None else feature_map
         self.n_jobs = n_jobs
         self.precision = precision

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf
+from ..utils.sparse import Rows, SparseRows, compressed
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .column_summary import ColumnSummary
@@ -24,6 +26,8 @@ SMALL = 4096
 
 class FeatureEncoder(BaseEstimator):
     """Converts tables to a matrix of numbers and category codes, missing values as NaN.
+
+    Large matrices with few entries that are not 0 become sparse rows, whatever they were.
 
     The only place that knows the names, the categories and the missing values of columns.
 
@@ -112,7 +116,7 @@ class FeatureEncoder(BaseEstimator):
         self.imputes_missing = self.missing == "auto"
         return X
 
-    def fit_expansion(self, X: Array, weight: Array) -> None:
+    def fit_expansion(self, X: Rows, weight: Array) -> None:
         """Learn how missing values are imputed and categories encoded for learners, from rows of fit."""
         codes = [] if self.categories is None else self.categories.coded
         assert self.missing_columns is not None
@@ -137,7 +141,7 @@ class FeatureEncoder(BaseEstimator):
         """A column as messages name it."""
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
-    def require_scores(self, ensemble: Ensemble, X: Array) -> None:
+    def require_scores(self, ensemble: Ensemble, X: Rows) -> None:
         """Raise a ValueError unless an ensemble that a fit continues from has a score for its missing values.
 
         If it has none for those of other columns, these may have none in later data either.
@@ -157,13 +161,18 @@ class FeatureEncoder(BaseEstimator):
         is_default = given is None or (isinstance(given, str) and given == "from_dtype")
         if is_default and not is_table(X):
             return None
+        if isinstance(X, SparseRows):
+            raise ValueError(
+                f"{self.owner}: categorical_features must be None for a large sparse X, got {given!r}: one-hot "
+                f"columns are its categories"
+            )
         return fit_category_encoding(self.owner, given, X if is_table(X) else mixed_array(X))
 
     def _checked(self, X: Any, reset: bool) -> tuple[Array, Array]:
         """X as a matrix, checked by scikit-learn, and which columns have missing values."""
         check = partial(self._validate, reset=reset)
-        if is_table(X) or self.categories is not None:
-            X = X if is_table(X) else mixed_array(X)
+        if is_table(X) or self.categories is not None or isinstance(X, SparseRows):
+            X = X if is_table(X) or isinstance(X, SparseRows) else mixed_array(X)
             self._validate(native_table(X), reset=reset, skip_check_array=True)
             check = partial(check_array, estimator=self.owner)
         if self.categories is not None:
@@ -171,7 +180,9 @@ class FeatureEncoder(BaseEstimator):
             X = check(X, ensure_all_finite=False, dtype=FLOAT_TYPES)
             self._missing_columns(X)
             return X, missing
-        X = check(as_numbers(X, in_fit=reset), ensure_all_finite=False, dtype=FLOAT_TYPES)
+        X = as_numbers(X, in_fit=reset)
+        if not isinstance(X, SparseRows):
+            X = compressed(check(X, ensure_all_finite=False, dtype=FLOAT_TYPES))
         return X, self._missing_columns(X)
 
     def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
@@ -209,18 +220,25 @@ class FeatureEncoder(BaseEstimator):
                 f"values in fit, with {reason}"
             )
 
-    def _missing_columns(self, X: Array) -> Array:
+    def _missing_columns(self, X: Rows) -> Array:
         """Which columns of X (n, d) have missing values, (d,); a ValueError names those with infinities."""
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(X.sum()):
                 return np.zeros(X.shape[1], dtype=bool)
-        infinite = np.flatnonzero(np.isinf(X).any(axis=0))
+        infinite = np.flatnonzero(columns_with(np.isinf, X))
         if len(infinite):
             names = ", ".join(map(self.column_name, infinite.tolist()))
             raise ValueError(f"{self.owner}: X must be finite numbers or NaN, got infinity in {names}")
-        return np.asarray(np.isnan(X).any(axis=0))
+        return columns_with(np.isnan, X)
 
 
-def lacks_scores(ensemble: Ensemble, row: Array, missing: Array) -> bool:
+def columns_with(what: Callable[[Array], Array], X: Rows) -> Array:
+    """Whether each column of X (n, d) has an entry of some kind that 0 is not of, (d,)."""
+    if not isinstance(X, SparseRows):
+        return np.asarray(what(X).any(axis=0))
+    return np.bincount(X.matrix.indices, what(X.matrix.data), X.shape[1]) > 0
+
+
+def lacks_scores(ensemble: Ensemble, row: Rows, missing: Array) -> bool:
     """Whether an ensemble has no score at a row (1, d) with missing values in some columns, (d,)."""
     return bool(np.isnan(ensemble.raw(np.where(missing, np.nan, row))).any())

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.expansion import one_hot_rows
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 
 # Maximum number of one-hot columns per categorical column: the rarest categories share one.
@@ -29,10 +30,12 @@ MAX_REGRESSION_ROWS, MAX_REGRESSION_COLUMNS = 20_000, 200
 INDICATOR_SCALE = 2.0
 # Maximum number of rows for the mean and scale of log-transformed columns.
 MAX_LOG_ROWS = 2**17
+# Maximum bytes, as an array, of the columns of a sparse matrix that learners of numbers see.
+SKETCH_BYTES = 2**26
 
 
 def fit_feature_expansion(
-    X: Array, weight: Array, coded: list[int], missing: Array, imputes_new: bool
+    X: Rows, weight: Array, coded: list[int], missing: Array, imputes_new: bool
 ) -> ImputeAndEncode | None:
     """The imputation and encoding of training data; None if learners are fitted to the data themselves.
 
@@ -42,9 +45,12 @@ def fit_feature_expansion(
     missing value is a category of its own if the column has any in training. Otherwise, like an unknown category,
     it is encoded as the mean of the one-hot columns, which is 0 after standardising.
 
+    Of a sparse matrix learners see a sketch: the columns with the most entries. Missing numbers are imputed by the
+    mean there.
+
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or SparseRows of shape (n, d)
         Numbers and codes, missing values NaN.
     weight : ndarray of shape (n,)
         Sample weights.
@@ -55,6 +61,11 @@ def fit_feature_expansion(
     imputes_new : bool
         Whether missing values are allowed in columns that have none in training.
     """
+    if isinstance(X, SparseRows):
+        size = max(1, SKETCH_BYTES // (8 * max(1, len(X))))
+        columns = np.sort(np.argsort(-X.counts, kind="stable")[:size])
+        means = observed_means(X[:, columns], weight)
+        return ImputeAndEncode(X.shape[1], columns, means, NO_COLUMNS, NO_COLUMNS, ())
     if not (coded or missing.any()):
         if not imputes_new:
             return None
@@ -228,7 +239,7 @@ def regression_coefficients(z: Array, weight: Array) -> Array:
 
 
 def fit_scaling(
-    X: Array, weight: Array, expansion: ImputeAndEncode | None, clipping: ClipAndLog | None = None
+    X: Rows, weight: Array, expansion: ImputeAndEncode | None, clipping: ClipAndLog | None = None
 ) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each expanded column, log-transformed by `clipping`, (e,) each.
 
@@ -236,7 +247,7 @@ def fit_scaling(
     number, also for rare categories. Missing indicators have a scale of their own. That of constant columns, which
     carry no information, is infinite.
     """
-    numeric = X if expansion is None else without_categories(expansion)(X)
+    numeric = np.asarray(X) if expansion is None else without_categories(expansion)(X)
     center, scale = mean_and_scale(numeric, weight, np.inf)
     if clipping is not None and clipping.log_scale is not None:
         rows, columns = slice(None, None, -(-len(X) // MAX_LOG_ROWS)), clipping.log_columns[0]
@@ -255,13 +266,13 @@ def fit_scaling(
     return center, np.append(scale, np.ones(len(center) - len(scale)))
 
 
-def fit_clipping(X: Array, expansion: ImputeAndEncode | None = None) -> ClipAndLog:
+def fit_clipping(X: Rows, expansion: ImputeAndEncode | None = None) -> ClipAndLog:
     """The training range of each expanded column, and its mean if means are all that is imputed.
 
     One-hot columns are unbounded.
     """
     if expansion is None:
-        return ClipAndLog(*column_ranges(X))
+        return ClipAndLog(*column_ranges(np.asarray(X)))
     low, high = column_ranges(without_categories(expansion)(X))
     unbounded = np.full(expansion.n_expanded - len(low), np.inf)
     low, high = np.append(low, -unbounded), np.append(high, unbounded)

@@ -15,6 +15,7 @@ from ..losses.coupling import whole_groups
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
+from ..utils.sparse import Rows
 from ..utils.typing import Array
 from .feature_expansion import fit_scaling, skewness
 
@@ -75,9 +76,9 @@ def choose_log_transform(
     return best
 
 
-def numeric_columns(X: Array, expansion: ImputeAndEncode | None) -> Array:
+def numeric_columns(X: Rows, expansion: ImputeAndEncode | None) -> Array:
     """The numeric columns, imputed, (n, p): the first of the expanded columns."""
-    return (X if expansion is None else expansion.impute(X[:, expansion.numeric])).astype(np.float64)
+    return (np.asarray(X) if expansion is None else expansion.impute(X[:, expansion.numeric])).astype(np.float64)
 
 
 def candidate_log_scales(
@@ -130,6 +131,6 @@ def loo_error(
     It is the least that a local search over `GAMMAS` and `PENALTIES` finds; the second result is its place there.
     """
     center, scale = fit_scaling(rows.X, rows.weight, expansion, clipping)
-    X = (clipping(rows.X if expansion is None else expansion(rows.X)) - center) / scale
+    X = (clipping(np.asarray(rows.X) if expansion is None else expansion(rows.X)) - center) / scale
     with SINGLE_BLAS:
         return search_loo_error(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)

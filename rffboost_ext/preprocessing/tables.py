@@ -10,7 +10,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_consistent_length
 
@@ -25,6 +24,7 @@ from ..data.columns import (
     real_numbers,
 )
 from ..data.dataset import check_sample_weight
+from ..utils.sparse import SparseRows, compressed, is_sparse
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
@@ -33,14 +33,14 @@ MAX_TEXTS = 255
 
 
 def read_table(X: Any, argument: str = "X") -> Any:
-    """A table as narwhals reads it; an array or a sequence as it is.
+    """A table as narwhals reads it; an array or a sequence as it is, a sparse matrix as :func:`compressed`.
 
     Messages name the `argument`.
 
     Raises
     ------
     TypeError
-        If `X` is sparse, lazy, or neither an array, a sequence nor a table.
+        If `X` is lazy, or neither an array, a sparse matrix, a sequence nor a table.
     ValueError
         If an array has masked entries, or two columns of a table have the same name.
     """
@@ -49,15 +49,18 @@ def read_table(X: Any, argument: str = "X") -> Any:
             f"{argument} must not be masked, got {np.ma.count_masked(X)} masked values; missing features are NaN: "
             f"X.filled(np.nan)"
         )
+    if is_sparse(X) and argument == "X":
+        return compressed(X)
     # The type is asked: a lazy table would compute its columns, with a warning.
     table = with_named_columns(X, argument) if hasattr(type(X), "columns") and not is_table(X) else X
     if not is_dense(table):
         kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}".removeprefix("builtins.")
-        advice = f": {argument}.toarray() is that of a sparse matrix" if issparse(X) else ""
+        advice = f": {argument}.toarray() is that of a sparse matrix" if is_sparse(X) else ""
         if isinstance(X, np.ndarray):
             kind = f"a structured array with the fields {', '.join(X.dtype.names or ())}"
             advice = "; one of event and time is the y of RFFBoostSurvival, other estimators take two columns"
-        raise TypeError(f"{argument} must be a dense array or a table in memory, got {kind}{advice}")
+        kinds = "an array, a sparse matrix or a table" if argument == "X" else "a dense array or a table"
+        raise TypeError(f"{argument} must be {kinds} in memory, got {kind}{advice}")
     return table
 
 
@@ -78,7 +81,7 @@ def is_dense(values: Any) -> bool:
     """Whether an object is a number, an array or sequence of plain entries, or a table in memory."""
     if isinstance(values, np.ndarray):
         return not values.dtype.names
-    if isinstance(values, nw.LazyFrame | str | bytes | Mapping) or issparse(values):
+    if isinstance(values, nw.LazyFrame | str | bytes | Mapping) or is_sparse(values):
         return False
     known = isinstance(values, nw.DataFrame | numbers.Number) or values is None
     return known or any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
@@ -192,18 +195,22 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
 
     Returns
     -------
-    array-like of shape (n, d)
-        X itself, if it is an array of numbers, or a table of NumPy's types of numbers; else an array of floats,
-        single ones if all columns are exact in them.
+    array-like or SparseRows of shape (n, d)
+        X itself, if it is of numbers, or a table of NumPy's types of numbers; else an array of floats, single ones
+        if all columns are exact in them. A table of sparse columns is as its sparse matrix.
 
     Raises
     ------
     ValueError, TypeError
         If a value is no real number; the message names the column.
     """
+    if isinstance(X, SparseRows):
+        return X
     if is_table(X):
         native = X.to_native()
         kinds = getattr(native, "dtypes", [None])
+        if len(kinds) and all(hasattr(kind, "fill_value") and kind.fill_value == 0 for kind in kinds):
+            return compressed(native.sparse.to_coo())
         if all(isinstance(kind, np.dtype) and kind.kind in REAL_KINDS for kind in kinds):
             return native
         # narwhals converts nulls to NaN, faster than column by column.

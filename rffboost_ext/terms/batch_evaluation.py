@@ -8,20 +8,21 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..core import Term
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 
 T = TypeVar("T", bound=Term)
 Outputs: TypeAlias = Callable[[Sequence[T]], Sequence[Array] | Array]
 
 
-def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
+def outputs_of_each(terms: Sequence[Term], X: Rows) -> Array:
     """Evaluate many terms, each on all rows.
 
     Parameters
     ----------
     terms : sequence of Term
         T terms with the same number of outputs, C.
-    X : ndarray of shape (n, d)
+    X : ndarray or SparseRows of shape (n, d)
         Rows.
 
     Returns
@@ -29,7 +30,13 @@ def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
     ndarray of shape (T, n, C)
         Their outputs, in the order of the terms.
     """
-    return np.stack(map_groups(terms, type, lambda group: type(group[0]).outputs_of(group, X)))
+
+    def outputs(group: Sequence[Term]) -> Sequence[Array] | Array:
+        if isinstance(X, SparseRows) and not group[0].reads_sparse:
+            return [term.at(X) for term in group]
+        return type(group[0]).outputs_of(group, X)  # type: ignore[arg-type]
+
+    return np.stack(map_groups(terms, type, outputs))
 
 
 def map_groups(terms: Sequence[T], key: Callable[[T], Hashable], outputs: Outputs[T]) -> list[Array]:

@@ -12,9 +12,13 @@ import numpy as np
 from ..core import Term
 from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_field
+
+# Sparse rows that are evaluated at once.
+PART = 2_048
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,23 +66,25 @@ class Ensemble(PickledByFields):
         kept = np.append(np.cumprod(keeps[::-1])[::-1], 1.0)
         return lengths * kept[1:]
 
-    def raw(self, X: Array) -> Array:
-        """Raw scores of X (n, d): (n, C)."""
-        X = check_matrix(X)
+    def raw(self, X: Rows) -> Array:
+        """Raw scores of X (n, d), an array or sparse rows: (n, C)."""
+        if isinstance(X, SparseRows) and len(X) > PART:
+            return np.concatenate([self.raw(part) for part in X.parts(PART)])
+        X = X if isinstance(X, SparseRows) else check_matrix(X)
         baseline, blocks = self._blocks
         out = np.empty((len(X), len(baseline)))
         out[:] = baseline
         for block in blocks:
-            out += block(X)
+            out += block.at(X)
         return out
 
-    def staged(self, X: Array) -> Iterator[Array]:
-        """Raw scores after 0, 1, 2, ... rounds, each (n, C)."""
-        X = check_matrix(X)
+    def staged(self, X: Rows) -> Iterator[Array]:
+        """Raw scores of X (n, d), an array or sparse rows, after 0, 1, 2, ... rounds, each (n, C)."""
+        X = X if isinstance(X, SparseRows) else check_matrix(X)
         raw = np.tile(self.baseline, (len(X), 1))
         yield raw.copy()
         for keep, length, term in self.rounds:
-            raw = keep * raw + length * term(X)
+            raw = keep * raw + length * term.at(X)
             # The caller may change the array.
             yield raw.copy()
 

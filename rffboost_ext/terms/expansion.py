@@ -10,6 +10,7 @@ import numpy as np
 
 from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
+from ..utils.sparse import Rows
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_field, require_range
@@ -51,11 +52,11 @@ class ImputeAndEncode(PickledByFields):
     one_hot: tuple[Array, ...]
     regressions: tuple[Array, ...] = ()
 
-    def __call__(self, X: Array) -> Array:
-        """X (n, d) imputed and encoded, (n, e), in its own precision."""
+    def __call__(self, X: Rows) -> Array:
+        """X (n, d), an array or sparse rows, imputed and encoded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
         if self.only_imputes_means and not contains_nan(X):
-            return X
+            return np.asarray(X)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numeric), len(self.indicators)
         out[:, :p] = self.impute(X[:, self.numeric])
@@ -159,7 +160,7 @@ class ImputeAndEncode(PickledByFields):
             require_field("regressions", regression, 2 * self.numeric.shape)
 
 
-def contains_nan(X: Array) -> bool:
+def contains_nan(X: Rows) -> bool:
     """Whether X (n, d) has missing values; also true if a sum of its values overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isnan(X.sum()))

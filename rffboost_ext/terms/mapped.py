@@ -146,6 +146,10 @@ class Mapped(Term):
         return self.term(self.feature_map(X))
 
     @property
+    def reads_sparse(self) -> bool:  # type: ignore[override]
+        return self.feature_map.expansion is not None or self.term.reads_sparse
+
+    @property
     def innermost(self) -> Term:
         return self.term.innermost
 

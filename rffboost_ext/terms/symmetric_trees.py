@@ -11,6 +11,7 @@ import numpy as np
 from ..core import Term
 from ..utils.arrays import require_used_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
 from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
@@ -62,6 +63,7 @@ class SymmetricTrees(Term):
     """
 
     is_tree: ClassVar[bool] = True
+    reads_sparse: ClassVar[bool] = True
     feature: Array
     threshold: Array
     missing_right: Array
@@ -75,13 +77,16 @@ class SymmetricTrees(Term):
     other: Array | None = None
     is_product: Array | None = None
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Rows) -> Array:
         return self.group_outputs(X, np.zeros(len(self.feature), dtype=np.int64), 1)[0]
 
-    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
+    def group_outputs(self, X: Rows, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         from ..kernels.symmetric_tree_evaluation import BLOCK, add_symmetric_trees
 
+        if isinstance(X, SparseRows):
+            used = self.used_columns
+            return self.on_columns(used).group_outputs(X[:, used], group, n_groups)
         plain, crosses = self.split_columns(X.shape[1])
         used = np.union1d(self.feature, crosses.table[:, :2])
         require_used_columns(X, used)
@@ -92,7 +97,21 @@ class SymmetricTrees(Term):
         run_over_tiles(add_symmetric_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
         return out
 
-    def leaves(self, X: Array) -> Array:
+    @property
+    def used_columns(self) -> Array:
+        """The features of all levels, ascending."""
+        both = self.feature if self.other is None else np.append(self.feature, self.other[self.other >= 0])
+        return np.unique(both)
+
+    def on_columns(self, columns: Array) -> SymmetricTrees:
+        """The same trees as functions of some columns, ascending, that include all features."""
+        feature = np.searchsorted(columns, self.feature).astype(np.int32)
+        if self.other is None:
+            return replace(self, feature=feature)
+        other = np.where(self.other < 0, -1, np.searchsorted(columns, self.other)).astype(np.int32)
+        return replace(self, feature=feature, other=other)
+
+    def leaves(self, X: Rows) -> Array:
         """The leaf of each row of X (n, d) in each tree: (n, T)."""
         number = np.tile(np.arange(2.0**self.depth)[:, None], (self.n_trees, 1, 1))
         found = replace(self, value=number, slope=None).group_outputs(X, np.arange(self.n_trees), self.n_trees)
@@ -307,12 +326,9 @@ class SymmetricTrees(Term):
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for t in range(self.n_trees):
             # A tree depends on few features, of which all coalitions can be evaluated.
-            tree = self.trees(slice(t, t + 1)).with_crosses_marked()
-            used, place = np.unique([tree.feature, tree.other], return_inverse=True)
-            feature, other = (place - (used[0] < 0)).reshape(2, *tree.feature.shape).astype(np.int32)
-            used = used[used >= 0]
-            tree = replace(tree, feature=feature, other=other)
-            out[:, :, used] += Term.shapley(tree, X[:, used], background[:, used])
+            tree = self.trees(slice(t, t + 1))
+            used = tree.used_columns
+            out[:, :, used] += Term.shapley(tree.on_columns(used), X[:, used], background[:, used])
         return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..core import Term
 from ..utils.arrays import require_used_columns
 from ..utils.parallel import N_JOBS, run_over_tiles
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
 from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
@@ -62,6 +63,7 @@ class Trees(Term):
     """
 
     is_tree: ClassVar[bool] = True
+    reads_sparse: ClassVar[bool] = True
     roots: Array
     left: Array
     right: Array
@@ -78,11 +80,13 @@ class Trees(Term):
         if self.output is None:
             object.__setattr__(self, "n_outputs", np.shape(self.value)[-1])
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Rows) -> Array:
         return self.group_outputs(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
 
-    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
+    def group_outputs(self, X: Rows, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
+        if isinstance(X, SparseRows):
+            return self.on_columns(self.used_columns).group_outputs(X[:, self.used_columns], group, n_groups)
         X, outputs = self.check_X(X), self.n_outputs
         if self.output is None:
             return self._sums(X, group, n_groups)
@@ -90,8 +94,10 @@ class Trees(Term):
         sums = self._sums(X, group * outputs + self.output, n_groups * outputs).reshape(n_groups, outputs, len(X))
         return np.ascontiguousarray(sums.transpose(0, 2, 1))
 
-    def leaves(self, X: Array) -> Array:
+    def leaves(self, X: Rows) -> Array:
         """The node that is the leaf of each row of X (n, d) in each tree: (n, T)."""
+        if isinstance(X, SparseRows):
+            return self.on_columns(self.used_columns).leaves(X[:, self.used_columns])
         numbers = np.arange(len(self.left), dtype=np.float64)[:, None]
         X, numbered = self.check_X(X), replace(self, value=numbers, output=None)
         return numbered._sums(X, np.arange(self.n_trees), self.n_trees)[:, :, 0].T.astype(np.int64)
@@ -115,6 +121,16 @@ class Trees(Term):
         *nodes, value = self.level_order
         kernel, arrays = (add_trees_bottom_up, self.bottom_up) if is_bottom_up else (add_trees, nodes)
         run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
+
+    @cached_property
+    def used_columns(self) -> Array:
+        """The features of all splits, ascending."""
+        return np.unique(self.feature[self.left >= 0])
+
+    def on_columns(self, columns: Array) -> Trees:
+        """The same trees as functions of some columns, ascending, that include all features."""
+        feature = np.where(self.left < 0, 0, np.searchsorted(columns, self.feature)).astype(np.int32)
+        return replace(self, feature=feature, n_outputs=self.n_outputs)
 
     def check_X(self, X: Array) -> Array:
         """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""

@@ -39,8 +39,9 @@ WITH_ZEROS = dict.fromkeys(
 )
 OF_LOSSES = {"gamma": WITH_ZEROS, "quantile": {"check_regressors_train": "the score is minus the loss, not R2"}}
 # A row that occurs twice can be held out once; a row of weight 2 cannot.
-WEIGHTS, OVERWRITTEN = "check_sample_weight_equivalence_on_dense_data", "check_sample_weights_not_overwritten"
-HELD_OUT = {WEIGHTS: "rows are held out one by one, whatever their weight"}
+WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+OVERWRITTEN = "check_sample_weights_not_overwritten"
+HELD_OUT = dict.fromkeys(WEIGHTS, "rows are held out one by one, whatever their weight")
 
 
 def of_defaults() -> Iterator[Case]:
@@ -52,13 +53,20 @@ def of_defaults() -> Iterator[Case]:
 def of_others() -> Iterator[Case]:
     """Estimators of other targets and predictions."""
     few = BRIEF | {"n_estimators": 3}
-    yield RFFBoostSurvival(learner="tree", early_stopping=False, **few), {WEIGHTS: "ties have Efron's weights"}
-    yield RFFBoostRanker(**few), dict.fromkeys((WEIGHTS, OVERWRITTEN), "weights are of queries")
+    yield (
+        RFFBoostSurvival(learner="tree", early_stopping=False, **few),
+        dict.fromkeys(WEIGHTS, "ties have Efron's weights"),
+    )
+    yield RFFBoostRanker(**few), dict.fromkeys((*WEIGHTS, OVERWRITTEN), "weights are of queries")
     yield RFFBoostDistribution(learner="tree", n_estimators=5), {}
-    columns = {"check_regressors_train": "predictions have a column per quantile"}
+    checks = "check_regressors_train", "check_estimator_sparse_matrix", "check_estimator_sparse_array"
+    columns = dict.fromkeys(checks, "predictions have a column per quantile")
     yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), "tree", **BRIEF), columns
     quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
-    yield ConformalRegressor(quantiles, random_state=0), {WEIGHTS: "a split separates copies of a row"}
+    yield (
+        ConformalRegressor(quantiles, random_state=0),
+        dict.fromkeys(WEIGHTS, "a split separates copies of a row"),
+    )
 
 
 def of_learners() -> Iterator[Case]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 import xgboost
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
@@ -17,8 +16,6 @@ PARAMS = {"learner": "tree", "n_estimators": 1}
 
 
 GIVEN = {
-    "csr_matrix": lambda: scipy.sparse.csr_matrix(X),
-    "coo_array": lambda: scipy.sparse.coo_array(X),
     "DuckDBPyRelation": lambda: pytest.importorskip("duckdb").from_df(TABLE),
     "LazyFrame": lambda: pytest.importorskip("polars").LazyFrame({"a": X[:, 0]}),
     "DMatrix": lambda: xgboost.DMatrix(X),
@@ -46,9 +43,7 @@ def test_other_kinds_of_data_are_refused_by_name_wherever_they_are_passed(kind):
     }
     for name, several in calls.items():
         for call in several:
-            with pytest.raises(
-                TypeError, match=f"{name} must be a dense array or a table in memory, got .*{kind}"
-            ):
+            with pytest.raises(TypeError, match=f"{name} must be .* a table in memory, got .*{kind}"):
                 call()
     with pytest.raises((TypeError, ValueError), match="sample_weight must"):
         model.fit(X, Y, sample_weight=given)

@@ -13,6 +13,7 @@ from ...core import CoupledLoss, Loss, Observations, Term
 from ...data.dataset import Dataset
 from ...losses.links import LARGEST_EXPONENT
 from ...terms import outputs_of_each
+from ...utils.sparse import Rows
 from ...utils.typing import Array
 from ..callbacks import Progress
 from .patience import Patience, improves
@@ -92,7 +93,7 @@ def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
 MAX_BATCH = 1_000_000
 
 
-def staged_scores(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
+def staged_scores(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Rows) -> Array:
     """Scores (T, n, C) of X (n, d) after each of T rounds (keep, length, term), starting from `raw`."""
     outputs = outputs_of_each([term for _, _, term in rounds], X).astype(np.float64, copy=False)
     raws = np.empty_like(outputs)

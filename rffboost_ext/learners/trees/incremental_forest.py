@@ -24,10 +24,15 @@ AGAIN = 16
 
 
 class IncrementalForest:
-    """A booster in training on X (n, d), and the trees of ``X + center`` extracted from it so far, by round."""
+    """A booster in training on X (n, d), and the trees of ``X + center`` extracted from it so far, by round.
 
-    def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
-        self.booster, self.X, self.center = booster, X, center
+    If X has some `columns` (d,) only, the trees are functions of all of them.
+    """
+
+    def __init__(
+        self, booster: Booster, X: Array, center: Array | None = None, columns: Array | None = None
+    ) -> None:
+        self.booster, self.X, self.center, self.columns = booster, X, center, columns
         self._rounds: list[Trees] = []
         coded = np.flatnonzero([kind == "c" for kind in booster.feature_types or ()])
         levels = int(np.fmax.reduce(X[:, coded], axis=None, initial=0.0)) + 1
@@ -51,6 +56,8 @@ class IncrementalForest:
         trees, counts = read_trees(parse_model(booster))
         trees = lower_thresholds(trees, self.X)
         trees = trees if self.center is None else shift_thresholds(trees, self.center)
+        if self.columns is not None:
+            trees = replace(trees, feature=self.columns[trees.feature].astype(np.int32))
         self._rounds = self._rounds + trees.split(counts)[known - start :]
 
 

@@ -13,6 +13,7 @@ from ..._signals import defer_signals
 from ...core import Learner, Loss, Round, Term
 from ...terms import Trees
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
+from ...utils.sparse import SparseRows
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
@@ -161,13 +162,14 @@ class TreeGrower:
 
         design, n_outputs = round.design, round.raw.shape[1]
         params = learner.xgboost_params(design.original.shape[1])
-        require_single_precision(design.original)
-        self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
+        columns, original = design.cache((TreeGrower, "columns"), lambda: dense_columns(design))
+        require_single_precision(original)
+        self.share, self.n_features = learner.colsample_bytree, original.shape[1]
         # Column weights belong to the matrix. A learner that sets none, but draws columns by them, needs its own
         # one.
         column_share = min(learner.colsample_bylevel, learner.colsample_bynode)
         key = TreeGrower, learner.max_bin, self.share == 1.0 and column_share < 1.0
-        center, X = design.cache((TreeGrower, "centred"), lambda: center_columns(design.original))
+        center, X = design.cache((TreeGrower, "centred"), lambda: center_columns(original))
         self.matrix = design.cache(key, lambda: bin_features(round, X, learner.max_bin))
         # XGBoost's default random stream is shared by all boosters of the process.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
@@ -180,7 +182,7 @@ class TreeGrower:
         if "monotone_constraints" in learner.active_constraints:
             self.unit = self.unit * required_signs(round.loss, n_outputs)
         self.booster = Booster(params, [self.matrix])
-        self.forest, self.n_rounds = IncrementalForest(self.booster, X, center), 0
+        self.forest, self.n_rounds = IncrementalForest(self.booster, X, center, columns), 0
         # A first request before training makes XGBoost cache the scores and update them with each tree.
         self.scores = training_scores(self.booster, self.matrix, round.raw.shape)
         # XGBoost draws rows, and columns of a level or a node; columns of a tree are drawn here.
@@ -240,6 +242,14 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
     design = round.design
     options = {"weight": weight, "feature_types": feature_types(design), "nthread": design.n_jobs}
     return QuantileDMatrix(X, max_bin=int(max_bin), enable_categorical=True, **options)
+
+
+def dense_columns(design: Design) -> tuple[Array | None, Array]:
+    """The columns that trees are grown on, None for all, and their values: of sparse rows those of the sketch."""
+    expansion = design.feature_map.expansion
+    if expansion is None or not isinstance(design.original, SparseRows):
+        return None, np.asarray(design.original)
+    return expansion.numeric, design.original[:, expansion.numeric]
 
 
 def feature_types(design: Design) -> list[str] | None:

@@ -1,0 +1,135 @@
+"""Rows of a sparse matrix, which read like an array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array, issparse
+
+from .typing import Array
+
+# A matrix stays sparse if it has more bytes than this as an array of doubles, and few entries that are not 0.
+MOST_BYTES, MOST_ENTRIES = 2**28, 0.1
+# Bytes of a block of dense rows.
+BLOCK_BYTES = 2**24
+
+
+class SparseRows:
+    """Rows of a sparse matrix; an absent entry is 0.
+
+    ``X[rows]`` are some of the rows, ``X[:, columns]`` is an array. ``np.asarray(X)`` is all of it as an array.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, d)
+        Without stored zeros, with sorted indices, of float32 or float64.
+    """
+
+    ndim = 2
+
+    def __init__(self, matrix: csr_array) -> None:
+        self.matrix = matrix
+
+    @classmethod
+    def of(cls, X: Any) -> SparseRows:
+        """The rows of an array or a sparse matrix, which is not changed."""
+        matrix = csr_array(X)
+        matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+        if not matrix.has_canonical_format or not matrix.data.all():
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+        return cls(matrix)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries."""
+        return self.matrix.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of entries, absent ones included."""
+        return int(np.prod(self.shape))
+
+    @cached_property
+    def columns(self) -> csc_array:
+        """The same matrix, stored by columns."""
+        return self.matrix.tocsc()
+
+    @property
+    def counts(self) -> Array:
+        """Number of stored entries of each column, (d,)."""
+        return np.bincount(self.matrix.indices, minlength=self.shape[1])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, tuple):
+            return SparseRows(self.matrix[index])
+        rows, columns = index
+        if np.ndim(columns) == 0:
+            return self.columns[rows, [columns]].toarray()[:, 0]
+        return self.columns[rows, columns].toarray()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self.matrix.toarray().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"matrix": self.matrix}
+
+    def astype(self, dtype: Any, copy: bool = True) -> SparseRows:
+        """The same rows in another precision."""
+        return self if self.dtype == dtype else SparseRows(self.matrix.astype(dtype))
+
+    def copy(self) -> SparseRows:
+        """A copy."""
+        return SparseRows(self.matrix.copy())
+
+    def sum(self) -> float:
+        """The sum of all entries; NaN if one is missing."""
+        return float(self.matrix.data.sum(dtype=np.float64))
+
+    def parts(self, size: int) -> Iterator[SparseRows]:
+        """Consecutive rows, `size` at a time."""
+        return (self[start : start + size] for start in range(0, len(self), size))
+
+    def blocks(self) -> Iterator[Array]:
+        """Consecutive rows as arrays of bounded size."""
+        return (np.asarray(part) for part in self.parts(1 + BLOCK_BYTES // (8 * max(1, self.shape[1]))))
+
+
+Rows: TypeAlias = Array | SparseRows
+"""Features of rows, (n, d)."""
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy, or :class:`SparseRows`."""
+    return issparse(X) or isinstance(X, SparseRows)
+
+
+def compressed(X: Any) -> Rows:
+    """A matrix as an array, or as sparse rows if it is large and few of its entries are not 0.
+
+    A sparse matrix and the same one as an array have one result.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or SparseRows of shape (n, d)
+    """
+    if isinstance(X, SparseRows):
+        return X
+    size = int(np.prod(X.shape))
+    if 8 * size > MOST_BYTES:
+        found = X.count_nonzero() if issparse(X) else np.count_nonzero(X)
+        if found < MOST_ENTRIES * size:
+            return SparseRows.of(X)
+    return np.asarray(X.toarray() if issparse(X) else X)
