@@ -117,7 +117,7 @@ class DaskEstimator(BaseEstimator, Generic[E]):
         Parameters
         ----------
         X : dask Array of shape (n, d) or dask DataFrame
-            Features. Sizes of chunks may be unknown, partitions empty, and categories unknown.
+            Features. Blocks may be sparse, sizes of chunks unknown, partitions empty, and categories unknown.
         y : dask Array, Series or DataFrame
             Targets, in blocks of the same rows as X.
         sample_weight : dask Array or Series of shape (n,), optional

@@ -63,7 +63,7 @@ def predict_block(X: Any, model: Any, method: str, one: Array) -> Array:
 
     A block may have no rows, which the checks of the estimator refuse.
     """
-    return getattr(model, method)(X) if len(X) else one[:0]
+    return getattr(model, method)(X) if X.shape[0] else one[:0]
 
 
 def predict_partition(X: Any, model: Any, method: str, one: Array) -> Any:

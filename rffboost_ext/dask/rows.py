@@ -35,7 +35,7 @@ class DaskRows(Source):
     Parameters
     ----------
     X : dask Array of shape (n, d) or dask DataFrame
-        Features. Sizes of chunks may be unknown, and partitions may be empty.
+        Features. Blocks of an array may be sparse. Sizes of chunks may be unknown, and partitions may be empty.
     y : dask Array, Series or DataFrame
         Targets, in blocks of the same rows as X.
     sample_weight : dask Array or Series of shape (n,), optional
@@ -150,10 +150,10 @@ def read_block(
     given: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
     n_rows = len(given["y"])
     for name, values in given.items():
-        if values is not None and len(values) != n_rows:
+        if values is not None and np.shape(values)[0] != n_rows:
             raise ValueError(
-                f"{owner}: blocks of {name} must have as many rows as those of y, got {len(values)} and {n_rows} "
-                f"in block {k}"
+                f"{owner}: blocks of {name} must have as many rows as those of y, got {np.shape(values)[0]} and "
+                f"{n_rows} in block {k}"
             )
     weight, group = (
         None if given[name] is None else column_array(given[name]) for name in ("sample_weight", "group")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ..data.columns import is_missing
+from ..utils.sparse import SparseRows
+from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, category_array, resolve_categorical_features
 from .tables import (
     MAX_TEXTS,
@@ -81,24 +84,25 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
         Name of the caller, for messages.
     categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str
         The categorical columns.
-    X : table or array of shape (m, d)
+    X : table, array or sparse matrix of shape (m, d)
 
     Raises
     ------
     ValueError, TypeError
         If a column is neither of numbers nor categorical, or has infinite values; the message names it.
     """
-    X = read_table(X)
+    X = SparseRows.of(X) if issparse(X) else read_table(X)
     X = X if is_table(X) or X.dtype.kind == "f" else mixed_array(X)
     is_auto = isinstance(categorical_features, str) and categorical_features == "auto"
     coded = categorical_columns(X) if is_auto else resolve_categorical_features(owner, categorical_features, X)
-    texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if is_auto else []
+    may_hold_text = is_auto and not isinstance(X, SparseRows)
+    texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if may_hold_text else []
     distinct = {j: frozenset(distinct_entries(X, j)) for j in (*coded, *texts)}
     known = {j: frozenset(v for v in values if not is_missing(v)) for j, values in distinct.items()}
     missing = {j for j, values in distinct.items() if len(known[j]) < len(values)}
     numeric = [j for j in range(X.shape[1]) if j not in distinct]
     if not is_finite(X):
-        for j, column in zip(numeric, number_columns(X, numeric, in_fit=True), strict=True):
+        for j, column in zip(numeric, nonzero_entries(X, numeric), strict=True):
             if np.isinf(column).any():
                 raise ValueError(
                     f"{owner}: X must be finite numbers or NaN, got infinity in column {describe_column(X, j)}"
@@ -109,10 +113,18 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
     return columns.merge(ColumnSummary())
 
 
+def nonzero_entries(X: Any, columns: Iterable[int]) -> list[Array]:
+    """The entries of columns of numbers; of sparse rows those that are not 0."""
+    if not isinstance(X, SparseRows):
+        return number_columns(X, columns, in_fit=True)
+    stored = np.split(X.columns.data, X.columns.indptr[1:-1])
+    return [stored[j] for j in columns]
+
+
 def is_finite(X: Any) -> bool:
-    """Whether X is an array of finite numbers whose sum is finite, too."""
+    """Whether X is an array or sparse rows of finite numbers whose sum is finite, too."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and bool(np.isfinite(X.sum()))
+        return isinstance(X, np.ndarray | SparseRows) and X.dtype.kind in "biuf" and bool(np.isfinite(X.sum()))
 
 
 def holds_text(X: Any, column: int) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of arrays and of tables of any package: selection and concatenation."""
+"""Rows of arrays, sparse matrices and tables of any package: selection and concatenation."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
 
+from ..utils.sparse import MOST_ENTRIES
 from ..utils.typing import Array
 from .tables import is_table, native_table, read_table
 
-# Bytes of a number in the matrix that a table becomes.
-NUMBER = 8
+# Bytes of a number in the matrix that a table becomes, and of an entry of a sparse matrix with its column.
+NUMBER, ENTRY = 8, 12
 
 
 def row_bytes(X: Any) -> int:
-    """The bytes of a row of an array or a table as a matrix of numbers."""
+    """The bytes of a row of an array or a table as a matrix of numbers, of sparse rows on average."""
+    if issparse(X) and X.nnz < MOST_ENTRIES * X.shape[0] * X.shape[1]:
+        return max(1, ENTRY * X.nnz // X.shape[0])
     itemsize = X.dtype.itemsize if isinstance(X, np.ndarray) and X.dtype.kind == "f" else NUMBER
     return max(1, np.shape(X)[1]) * itemsize
 
 
 def take_rows(X: Any, index: Array) -> Any:
-    """The rows of an index (k,) of an array or a table, copied."""
+    """The rows of an index (k,) of an array, a sparse matrix or a table, copied."""
+    if issparse(X):
+        return csr_array(X)[index]
     table = read_table(X)
     return native_table(table[index]) if is_table(table) else np.asarray(X)[index]
 
@@ -30,14 +36,18 @@ def take_rows(X: Any, index: Array) -> Any:
 def gather_rows(pieces: Sequence[Any], indices: Sequence[Array]) -> Any:
     """Rows of several pieces of an array or a table, one below the other, in the type of their package.
 
+    If one piece is sparse, all rows are.
     Categorical columns stay categorical, whatever categories each piece has.
 
     Parameters
     ----------
-    pieces : sequence of ndarray or table
+    pieces : sequence of ndarray, sparse matrix or table
     indices : sequence of ndarray
         The rows of each piece.
     """
+    if any(map(issparse, pieces)):
+        rows = [csr_array(piece)[index] for piece, index in zip(pieces, indices, strict=True)]
+        return vstack(rows, format="csr")
     if isinstance(pieces[0], np.ndarray):
         return gather_array(pieces, indices)
     tables = [read_table(piece)[index] for piece, index in zip(pieces, indices, strict=True)]

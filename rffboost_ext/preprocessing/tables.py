@@ -135,7 +135,7 @@ def has_few_texts(X: Any, column: int) -> bool:
 def get_column(X: Any, column: int) -> Any:
     """One column of a table, in the type of its package, or of an array."""
     if not is_table(X):
-        return np.asarray(X)[:, column]
+        return (X if isinstance(X, SparseRows) else np.asarray(X))[:, column]
     native = X.to_native()
     return native.iloc[:, column] if hasattr(native, "iloc") else X[:, column].to_native()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from ..preprocessing.rows import row_bytes
 from ..utils.files import check_path
@@ -27,7 +28,7 @@ def arrays(
 
     Parameters
     ----------
-    X : ndarray, np.memmap or path of shape (n, d)
+    X : ndarray, np.memmap, sparse matrix or path of shape (n, d)
         Features. A path is that of a file ``.npy``, which is mapped when it is read.
     y : ndarray, np.memmap or path of shape (n,) or (n, K), optional
         Targets; predictions need none.
@@ -75,7 +76,7 @@ class ArrayPart:
 
     Parameters
     ----------
-    columns : dict of str to ndarray or str
+    columns : dict of str to ndarray, csr_array or str
         Arrays of the rows, and paths of files of all rows, by the names of :class:`Batch`.
     first, n_rows : int
         The number of the first row, and of rows.
@@ -145,12 +146,15 @@ def opened(column: Array | str) -> Array:
 
 
 def checked_column(name: str, given: Any) -> Array | str:
-    """An array as it is, and the name of a file; a TypeError for anything else."""
+    """An array as it is, sparse features by rows, and the name of a file; a TypeError for anything else."""
     if isinstance(given, str | os.PathLike):
         return os.path.abspath(check_path(given))
+    if name == "X" and issparse(given):
+        return csr_array(given)
     if not isinstance(given, np.ndarray) or given.ndim < 1:
+        kinds = "an array, a sparse matrix" if name == "X" else "an array"
         raise TypeError(
-            f"sources.arrays: {name} must be an array or the path of a file .npy, got a {type(given).__name__}; "
+            f"sources.arrays: {name} must be {kinds} or the path of a file .npy, got a {type(given).__name__}; "
             f"fit takes tables in memory"
         )
     return given

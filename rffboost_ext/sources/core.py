@@ -28,7 +28,7 @@ class Batch:
 
     Parameters
     ----------
-    X : ndarray of shape (m, d), or table
+    X : ndarray or sparse matrix of shape (m, d), or table
         Features, as ``fit`` takes them. None where a pass over targets alone has not read them.
     row : ndarray of uint64, shape (m,)
         The number of each row: its place among all rows of the source, or a column of distinct numbers.
@@ -85,8 +85,8 @@ class Source(ABC):
     ----------
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory. A source of no more rows gives the model of a fit in
-        memory. "auto" is as many rows as have features of 256 MiB. These are the bytes of an array, and 8 for each
-        number of a table.
+        memory. "auto" is as many rows as have features of 256 MiB. These are the bytes of an array, 8 for each
+        number of a table, and 12 for each entry of a sparse matrix of which less than 10 % are stored.
 
     Raises
     ------

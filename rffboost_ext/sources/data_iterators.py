@@ -43,7 +43,8 @@ def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:
     ----------
     iterator : xgboost.DataIter
         ``next(input_data)`` calls ``input_data(data=..., label=..., weight=..., qid=...)`` with some rows, as an
-        array or a table, and returns whether it did. The same rows come in the same order after each ``reset()``.
+        array, a sparse matrix or a table, and returns whether it did. The same rows come in the same order after
+        each ``reset()``. An absent entry of a sparse matrix is 0, which XGBoost itself takes for a missing value.
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory; see :class:`Source`.
 

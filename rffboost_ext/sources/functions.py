@@ -25,9 +25,9 @@ def batches(function: Callable[[], Iterable[Any]], *, max_rows: int | str = "aut
     ----------
     function : callable
         ``function()`` returns an iterable of ``(X, y)``, ``(X, y, weight)`` or ``(X, y, weight, group)``: some
-        rows of features, as an array or a table, their targets, weights and labels of groups. Either of the last
-        two may be None. For predictions it may be of X alone. All calls return the same rows in the same order,
-        cut into batches in any way.
+        rows of features, as an array, a sparse matrix or a table, their targets, weights and labels of groups.
+        Either of the last two may be None. For predictions it may be of X alone. All calls return the same rows in
+        the same order, cut into batches in any way.
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory; see :class:`Source`.
 
@@ -92,7 +92,12 @@ def batch_of(given: Any, start: int) -> Batch:
     n_rows = np.shape(X)[0]
     row = np.arange(start, start + n_rows, dtype=np.uint64)
     names = zip(NAMES[1:], others, strict=False)
-    columns = {name: target_array(one, name) for name, one in names if one is not None}
+    # Targets of survival are structured arrays.
+    columns = {
+        name: one if isinstance(one, np.ndarray) else target_array(one, name)
+        for name, one in names
+        if one is not None
+    }
     for name, column in columns.items():
         if len(column) != n_rows:
             raise ValueError(f"sources.batches: {name} must have as many rows as X, {n_rows}, got {len(column)}")

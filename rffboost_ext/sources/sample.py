@@ -189,7 +189,7 @@ class Sample:
 
     Parameters
     ----------
-    X : ndarray of shape (m, d), or table
+    X : ndarray or sparse matrix of shape (m, d), or table
     y : ndarray of shape (m,) or (m, K)
     weight : ndarray of shape (m,), optional
     groups : ndarray of shape (m,), optional

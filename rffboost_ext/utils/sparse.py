@@ -73,9 +73,10 @@ class SparseRows:
         return self.shape[0]
 
     def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, tuple):
-            return SparseRows(self.matrix[index])
-        rows, columns = index
+        # scikit-learn takes rows as X[rows, ...].
+        rows, columns = index if isinstance(index, tuple) else (index, ...)
+        if columns is ...:
+            return SparseRows(self.matrix[rows])
         if np.ndim(columns) == 0:
             return self.columns[rows, [columns]].toarray()[:, 0]
         return self.columns[rows, columns].toarray()

@@ -10,6 +10,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
@@ -72,20 +73,23 @@ def unknown(values):
     return partitions(pd.DataFrame(values) if values.ndim > 1 else pd.Series(values)).to_dask_array()
 
 
-@pytest.mark.parametrize("cut", [blocks, unknown])
+@pytest.mark.parametrize(
+    ("cut", "form"), [(blocks, None), (unknown, None), (blocks, csr_matrix), (unknown, csc_array)]
+)
 @pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
-def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut):
+def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut, form):
     score = local.fit(X, y, **given).score(X, y, **given)
-    model = clone(model).fit(cut(X), cut(y), **{name: cut(values) for name, values in given.items()})
+    features = cut(X) if form is None else cut(X).map_blocks(form)
+    model = clone(model).fit(features, cut(y), **{name: cut(values) for name, values in given.items()})
     assert (type(model.local()), model.n_rows_seen_) == (type(local), N)
     for method in filter(lambda name: hasattr(model, name), METHODS):
-        here, lazy = getattr(model, method)(X), getattr(model, method)(cut(X))
+        here, lazy = getattr(model, method)(X), getattr(model, method)(features)
         assert isinstance(lazy, da.Array)
         assert (lazy.ndim, lazy.shape[1:], lazy.dtype) == (here.ndim, here.shape[1:], here.dtype)
         np.testing.assert_array_equal(lazy.compute(), here)
         np.testing.assert_array_equal(here, getattr(local, method)(X))
     given = {name: cut(values) for name, values in given.items()}
-    assert model.score(cut(X), cut(y), **given) == pytest.approx(score)
+    assert model.score(features, cut(y), **given) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known categories", "unknown categories"])

@@ -41,9 +41,9 @@ class CutRows(Source):
         max_rows: int | str = "auto",
     ) -> None:
         super().__init__(max_rows)
-        self.rows = Batch(X, np.arange(len(X), dtype=np.uint64), y, weight, group)
-        self.cuts, self.size, self.is_tree = [0, *cuts, len(X)], size, is_tree
-        self.n_rows = len(X) if knows_rows else None
+        self.rows = Batch(X, np.arange(np.shape(X)[0], dtype=np.uint64), y, weight, group)
+        self.cuts, self.size, self.is_tree = [0, *cuts, np.shape(X)[0]], size, is_tree
+        self.n_rows = np.shape(X)[0] if knows_rows else None
 
     def parts(self) -> list[Cut]:
         pairs = zip(self.cuts, self.cuts[1:], strict=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
+from scipy.sparse import csr_matrix
 
 from rffboost_ext import RFFBoostRegressor, sources
 
@@ -16,8 +17,8 @@ Y, WEIGHT = np.sin(X[:, 0]), rng.uniform(0.5, 2.0, 200)
 class Blocks(xgb.DataIter):
     """Rows in blocks of 70."""
 
-    def __init__(self, **other):
-        self.at, self.other = 0, other
+    def __init__(self, X=X, **other):
+        self.at, self.X, self.other = 0, X, other
         super().__init__()
 
     def reset(self):
@@ -28,14 +29,15 @@ class Blocks(xgb.DataIter):
         if self.at >= len(X):
             return False
         self.at += 70
-        input_data(data=X[rows], label=Y[rows], weight=WEIGHT[rows], **self.other)
+        input_data(data=self.X[rows], label=Y[rows], weight=WEIGHT[rows], **self.other)
         return True
 
 
-def test_an_iterator_gives_the_bits_of_a_fit_in_memory():
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_an_iterator_gives_the_bits_of_a_fit_in_memory(kind):
     model = RFFBoostRegressor(n_estimators=5, random_state=0)
     expected = model.fit(X, Y, WEIGHT).predict(X)
-    np.testing.assert_array_equal(model.fit(sources.data_iter(Blocks())).predict(X), expected)
+    np.testing.assert_array_equal(model.fit(sources.data_iter(Blocks(kind(X)))).predict(X), expected)
 
 
 def test_what_a_fit_does_not_take_is_refused():
