@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -163,3 +164,16 @@ class Report:
         if self.single > most:
             lines.append(f"  in Python, X in float32 and in float64 differ by {self.single:.3g} in scores")
         return "\n".join(lines)
+
+
+def merged(reports: Sequence[Report]) -> Report:
+    """The report on several blocks of rows: of each output the comparison that passes least."""
+    lines = zip(*(report.comparisons for report in reports), strict=True)
+    worst = tuple(max(of_blocks, key=lambda line: (not line.passed, line.error)) for of_blocks in lines)
+    return replace(
+        reports[0],
+        rows=sum(report.rows for report in reports),
+        comparisons=worst,
+        rounding=max(report.rounding for report in reports),
+        single=max(report.single for report in reports),
+    )

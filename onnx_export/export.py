@@ -70,9 +70,10 @@ def to_onnx(
     The graph has as many nodes after ten rounds as after ten thousand, but for a group of nodes for every 32 trees
     that are written as tensor operators. Its input is ``X`` (n, d), in which NaN is
     a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
-    that is none of the categories is a missing value. A model that was fitted with an offset has the further input
-    ``base_margin``, (n, C). A classifier's outputs are ``label`` (n,), int64 or text, ``probabilities`` (n, K) and
-    ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
+    that is none of the categories is a missing value. Columns of an array of text are ``x0``, ``x1``, ...; the
+    input of a pipeline that takes texts is ``text``, (n, 1). A model that was fitted with an offset has another
+    input, ``base_margin``, (n, C). A classifier's outputs are ``label`` (n,), int64 or text, ``probabilities``
+    (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
     raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2). Where ``link.names`` of the
     loss names the columns of its response, each is a further output (n, 1) of that name. Models of survival times
     have the output ``risk``, which is ``variable`` too, and, for `times`, ``survival`` (n, T): the probabilities
@@ -84,9 +85,9 @@ def to_onnx(
         A fitted classifier or regressor of rffboost_ext, conformal and quantile ones too; a tree model of XGBoost
         or LightGBM; a Pipeline that ends in one (StandardScaler right before it becomes part of the ensemble,
         other steps are converted by skl2onnx); a search whose best estimator is one.
-    X : array-like of shape (n, d), optional
-        A few rows of features. Only needed for a pipeline whose first steps take columns by name or take
-        text: names and types of the inputs are taken from it.
+    X : array-like or sparse matrix of shape (n, d), table, or sequence of str, optional
+        A few rows. Only needed for a pipeline whose first steps take columns by name or columns of text: names and
+        types of the inputs are taken from it.
     dtype : {"float32", "float64", "mixed"}, default="float32"
         Type of numbers; "mixed" is float32 at the inputs and outputs and float64 inside.
     opset : int, default=13

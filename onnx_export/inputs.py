@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
 from rffboost_ext.exporting import (
     Array,
@@ -24,6 +26,25 @@ from rffboost_ext.exporting import (
 
 from .metadata import Metadata
 from .model import OFFSET
+from .sparse_steps import with_gaps
+
+BLOCK = 2**22
+"""Numbers of a block of rows."""
+
+
+def row_blocks(X: Any, base_margin: Any, metadata: Metadata) -> Iterator[tuple[Any, Any]]:
+    """X and an offset in blocks of rows, of which an array or the output of the steps is of bounded size."""
+    size = 1 + BLOCK // max(1, metadata.n_features, metadata.n_step_columns)
+    n = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    if n <= size:
+        yield X, base_margin
+        return
+    X = X.tocsr() if issparse(X) else X
+    if metadata.n_offsets and base_margin is not None:
+        base_margin = check_base_margin(base_margin, n, metadata.n_offsets)
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
+        yield _safe_indexing(X, rows), None if base_margin is None else base_margin[rows]
 
 
 def input_types(model: ModelProto) -> dict[str, int]:
@@ -36,7 +57,7 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin
 
     Parameters
     ----------
-    X : array-like or DataFrame
+    X : array-like, sparse matrix, DataFrame or sequence of str
     inputs : dict of str to int
         ONNX's element type of each input.
     metadata : Metadata
@@ -50,13 +71,16 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin
         If X has other columns or types than the file, missing values in a column that had none in fit, or is a
         masked array; if the offset is missing, superfluous, or of another shape or type.
     """
-    X = read_table(X)
+    X = read_table(with_gaps(X) if metadata.absent_is_missing and issparse(X) else X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
     offset = {OFFSET: inputs[OFFSET]} if metadata.n_offsets else {}
     inputs = {name: kind for name, kind in inputs.items() if name not in offset}
     is_matrix = list(inputs) == ["X"]
     if columns and metadata.feature_names and (is_matrix or metadata.categories):
         require_names(columns, metadata)
+    if np.ndim(X) == 1 and [*inputs.values()] == [TensorProto.STRING]:
+        # A pipeline that begins with a vectorizer takes texts.
+        X = np.array([*X], dtype=object)[:, None]
     if is_matrix:
         found = {"X": matrix(X, inputs["X"], metadata.n_features)}
         has_gap: Any = np.isnan(found["X"]).any(axis=0)
@@ -157,7 +181,8 @@ def separate_columns(
     found: dict[str, Array] = {}
     has_gap: list[bool] = []
     names = list(known) if len(known) == len(inputs) else list(inputs)
-    places = positions(X, names) if metadata.categories else positions_by_name(X, columns, names)
+    in_order = metadata.categories or not (columns or known)
+    places = positions(X, names) if in_order else positions_by_name(X, columns, names)
     for column, (name, kind) in enumerate(inputs.items()):
         if kind != TensorProto.STRING:
             values = converted(

@@ -48,6 +48,10 @@ class Metadata:
         numeric.
     gaps : tuple of int or None
         Columns that may have missing values, of X or of the output of the steps if there are any; None for all.
+    n_step_columns : int
+        Columns of the output of the steps; 0 if there are none.
+    absent_is_missing : bool
+        Whether an absent entry of a sparse X is a missing value, as to XGBoost itself, not 0.
     n_offsets : int
         Columns of the input ``base_margin``, an offset of the raw scores; 0 if there is none.
     missing_text : dict of str to str, or None
@@ -73,6 +77,8 @@ class Metadata:
     n_cosines: int = 0
     n_trees: int = 0
     steps: str = ""
+    n_step_columns: int = 0
+    absent_is_missing: bool = False
     categories: tuple[list[Any] | None, ...] = ()
     gaps: tuple[int, ...] | None = None
     n_offsets: int = 0
@@ -105,6 +111,8 @@ def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = ""
         n_offsets=source.n_offsets,
         n_trees=graph.n_trees,
         steps=steps,
+        n_step_columns=source.n_step_columns or 0,
+        absent_is_missing=source.absent_is_missing and source.steps is None,
         categories=() if source.encoding is None else tuple(category_lists(source.encoding)),
         gaps=source.missing_columns,
         **more,

@@ -19,7 +19,6 @@ from .sparse_steps import all_output_sparse
 @export_source.register
 def _(pipeline: Pipeline) -> ExportSource:
     check_is_fitted(pipeline)
-    require_table_columns(pipeline)
     source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
@@ -44,26 +43,16 @@ def _(pipeline: Pipeline) -> ExportSource:
     return replace(
         source,
         estimator=f"Pipeline({', '.join(type(step).__name__ for _, step in pipeline.steps)})",
-        n_features=pipeline.n_features_in_,
+        n_features=getattr(pipeline, "n_features_in_", 1),
         feature_names=names_of(pipeline),
         steps=Pipeline(steps) if steps else None,
         n_step_columns=width,
+        takes_texts=not hasattr(pipeline, "n_features_in_"),
         missing_columns=source.missing_columns if has_missing else (),
         raw=lambda X: source.raw(before.transform(X)),
         scaling=(*scaling, *source.scaling),
         absent=absent,
     )
-
-
-def require_table_columns(pipeline: Pipeline) -> None:
-    """Raise a ValueError if the first step takes no columns, as TfidfVectorizer, which takes a list of texts."""
-    if not hasattr(pipeline, "n_features_in_"):
-        first = type(pipeline[0]).__name__
-        raise ValueError(
-            f"a Pipeline whose first step is {first} cannot be exported, since {first} takes no table of columns; "
-            f"fit it to one column of a DataFrame, as in ColumnTransformer([('text', {first}(), 'text')]), and "
-            f"pass X"
-        )
 
 
 def takes_missing(step: Any) -> bool:

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
 
-from .inputs import graph_inputs, input_types, require_known_gaps
+from .inputs import graph_inputs, input_types, require_known_gaps, row_blocks
 from .metadata import Metadata, read_metadata
 from .model import OFFSET, RESERVED, SURVIVAL, load, name_of
 from .runtimes import open_session, run_session, with_output
@@ -119,8 +119,9 @@ class OnnxPredictor:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features; they are converted to the type of the file.
+        X : array-like or sparse matrix of shape (n, d), or sequence of str
+            Features, converted to the type of the file, or the texts that a pipeline takes. Sparse matrices become
+            arrays block by block.
         base_margin : array-like of shape (n,) or (n, C), optional
             The offset of each row; required by a model that was fitted with one, else None.
 
@@ -249,6 +250,11 @@ class OnnxPredictor:
             if output in OUTPUTS[kind]:
                 raise ValueError(f"{self._name} has no output {output!r}, but {self._outputs}")
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
+        blocks = [self._run_block(output, *block) for block in row_blocks(X, base_margin, self.metadata)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _run_block(self, output: str, X: Any, base_margin: Any) -> Array:
+        """An output for a block of rows, in chunks."""
         feed = graph_inputs(X, self._inputs, self.metadata, base_margin)
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)

@@ -8,8 +8,8 @@ import numpy as np
 from onnx import ModelProto, ValueInfoProto
 from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError
+from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
@@ -21,9 +21,11 @@ from .model import input_names, value_info
 from .protos import numpy_type
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
-from .sparse_steps import parts, with_dense_bins
 from .text_steps import accept_empty_texts, missing_texts
+from .word_steps import CONVERTERS, SHAPES, convertible, count_options
 
+TEXT = "text"
+"""The input of a pipeline that takes texts."""
 ROWS = 100
 """Rows of X on which the steps are tried."""
 
@@ -43,7 +45,7 @@ def open_steps(
     """Begin a graph with the steps before the ensemble.
 
     Each column of X is a separate input, (N, 1), named after it, where a step takes columns by name or takes text;
-    else ``X``, (N, d), is the input.
+    where the first step takes texts themselves, ``text``, (N, 1), is the input; else ``X``, (N, d).
 
     Returns
     -------
@@ -65,11 +67,10 @@ def open_steps(
             "ensemble, got 'mixed'"
         )
     assert source.steps is not None
-    types = initial_types(X, dtype)
+    types = {TEXT: np.dtype(object)} if source.takes_texts else initial_types(X, dtype)
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
     require_no_terms([step for _, step in source.steps.steps])
-    require_single_words(source.steps)
     model = converted(source, types, dtype, graph.opsets)
     accept_empty_texts(model, source.steps)
     check_steps(model, dtype)
@@ -93,8 +94,12 @@ def converted(
 
     inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
     inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
+    steps = convertible(source.steps, dtype)
+    ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": SHAPES}
     try:
-        model = skl2onnx.to_onnx(with_dense_bins(source.steps), initial_types=inputs, target_opset=opsets)
+        model = skl2onnx.convert_sklearn(
+            steps, initial_types=inputs, target_opset=opsets, options=count_options(steps), **ours
+        )
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)
@@ -108,17 +113,6 @@ def converted(
     return model
 
 
-def require_single_words(steps: Pipeline) -> None:
-    """Raise a ValueError for pairs of words, which skl2onnx counts in another way."""
-    for step in parts(steps):
-        if isinstance(step, CountVectorizer) and step.analyzer == "word" and step.ngram_range[1] > 1:
-            raise ValueError(
-                f"to_onnx: the step {type(step).__name__} cannot be exported with ngram_range="
-                f"{step.ngram_range}: the graph of skl2onnx counts other words as neighbours where one-letter "
-                f"words lie between; use (1, 1)"
-            )
-
-
 def takes_matrix(step: Any) -> bool:
     """Whether a step takes all columns of a table together, not one by one as encoders and ColumnTransformer."""
     if isinstance(step, Pipeline):
@@ -130,6 +124,8 @@ def takes_matrix(step: Any) -> bool:
 
 def first_rows(source: ExportSource, X: Any) -> Any:
     """Some rows of X; a table of any package is read by narwhals, with the columns in the order of the fit."""
+    if issparse(X):
+        return X.tocsr()[:ROWS]
     X = read_table(X) if hasattr(type(X), "columns") else X
     if not is_table(X):
         return X[:ROWS]
@@ -156,9 +152,14 @@ def check_steps(model: ModelProto, dtype: str) -> None:
 
 
 def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:
-    """The type of input for each column of a table: real numbers in `dtype`, int64, bool, or object for text."""
+    """The type of input for each column of a table: real numbers in `dtype`, int64, bool, or object for text.
+
+    Those of an array of text are x0, x1, ...; there are none for one of numbers.
+    """
     kinds = {"f": np.dtype(dtype), "i": INT64, "u": INT64, "b": BOOL}
     columns = {str(name): column_values(X, j).dtype.kind for j, name in enumerate(column_names(X))}
+    if isinstance(X, np.ndarray | list) and np.asarray(X).dtype.kind in "OU":
+        columns = {f"x{j}": np.array(column.tolist()).dtype.kind for j, column in enumerate(np.asarray(X).T)}
     return {name: kinds.get(kind, np.dtype(object)) for name, kind in columns.items()}
 
 

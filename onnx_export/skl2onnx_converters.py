@@ -18,9 +18,10 @@ from rffboost_ext import (
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .export import class_tensor, label
-from .graph import FLOAT32, FLOAT64, Graph
+from .graph import Graph
 from .links import class_scores, response_nodes
 from .skl2onnx_checks import add_checks_to_parsers
+from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
 
 CLASSIFIER_OPTIONS = {
@@ -126,9 +127,6 @@ def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
 
 def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any) -> tuple[Graph, str, str]:
     """A graph with a unique name prefix that computes the raw scores, the name of its input, and theirs."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
-
-    given = operator.inputs[0]
     if source.encoding is not None:
         raise ValueError(
             "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
@@ -139,11 +137,8 @@ def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any)
             "an estimator that was fitted with base_margin cannot be converted by skl2onnx, whose graphs have no "
             "such input: export it by itself, by onnx_export.to_onnx"
         )
-    dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
-    graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
-    known = isinstance(given.type, DoubleTensorType | FloatTensorType)
-    x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
-    return graph, x, convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
+    graph, x = graph_at(scope, operator, container)
+    return graph, x, convert_ensemble(source.ensemble, graph, x)
 
 
 def add_to_container(
@@ -151,10 +146,4 @@ def add_to_container(
 ) -> None:
     """Compare a graph with its source, and hand it over to skl2onnx with `values` as its outputs."""
     check_conversion(source, graph, x)
-    for value, output in zip(values, operator.outputs, strict=False):
-        graph.finish(value, output.full_name, graph.types[value])
-    for node in graph.nodes:
-        node.name = node.output[0]
-    container.nodes.extend(graph.nodes)
-    container.initializers.extend(graph.constants.values())
-    container.node_domain_version_pair_sets.update((domain, graph.opsets[domain]) for domain in graph.domains)
+    hand_over(graph, values, operator, container)

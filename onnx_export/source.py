@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
@@ -28,7 +29,7 @@ from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_num
 from .derived_links import ColumnLink, MeanLink, require_mean
 from .model import RESERVED
 from .scaling import Scaling, behind_scaling, center_and_scale, with_lower_thresholds
-from .sparse_steps import dense, divides_by_norm, parts
+from .sparse_steps import dense, divides_by_norm, parts, with_gaps
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class ExportSource:
         Fitted steps that come before and are not part of `ensemble`.
     n_step_columns : int, optional
         Number of columns that `steps` outputs.
+    takes_texts : bool
+        Whether X is a sequence of texts, not a table.
     eps : float
         Relative precision in which the estimator itself computes.
     extras : tuple of ExtraOutput
@@ -114,6 +117,7 @@ class ExportSource:
     feature_names: tuple[str, ...] = ()
     steps: Pipeline | None = None
     n_step_columns: int | None = None
+    takes_texts: bool = False
     eps: float = float(np.finfo(np.float64).eps)
     extras: tuple[ExtraOutput, ...] = ()
     n_offsets: int = 0
@@ -135,6 +139,7 @@ class ExportSource:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
             return dense(self.steps.transform(native_table(X)), self.absent)
+        X = with_gaps(X) if self.absent_is_missing and issparse(X) else X
         return np.asarray(as_numbers(read_table(X), in_fit=False))
 
     def with_times(self, times: Array | None) -> ExportSource:

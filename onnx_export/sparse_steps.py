@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -99,18 +98,16 @@ def divides_by_norm(step: Any) -> bool:
     return isinstance(step, Normalizer | TfidfTransformer | TfidfVectorizer) and step.norm is not None
 
 
-def with_dense_bins(step: Any) -> Any:
-    """The same step, except that a KBinsDiscretizer outputs its indicators as an array: skl2onnx needs that."""
-    dense_step = deepcopy(step)
-    for part in parts(dense_step):
-        if isinstance(part, KBinsDiscretizer) and part.encode == "onehot":
-            part.encode = "onehot-dense"
-    return dense_step
-
-
 def dense(X: Any, absent: Array | None = None) -> Array:
     """The output of steps as an array (n, p), with NaN for numbers equal to those of `absent` (p,)."""
     found = np.asarray(X.toarray() if issparse(X) else X)
     if absent is None:
         return found
     return np.where(found.astype(np.float32) == absent.astype(np.float32), np.nan, found)
+
+
+def with_gaps(X: Any) -> Array:
+    """A sparse matrix as an array with NaN for absent entries."""
+    entries, dense = X.tocoo(), np.full(X.shape, np.nan)
+    dense[entries.row, entries.col] = entries.data
+    return dense

@@ -19,10 +19,11 @@ from .comparison import (
     Report,
     distances,
     largest_difference,
+    merged,
     response_tolerance,
     score_tolerance,
 )
-from .inputs import graph_inputs, input_types
+from .inputs import graph_inputs, input_types, row_blocks
 from .metadata import Metadata, read_metadata
 from .model import load, name_of, outer_dtype
 from .runtimes import runner, with_output
@@ -73,8 +74,8 @@ def verify_onnx(
         The exported estimator.
     model : path-like, bytes or ModelProto
         The exported model.
-    X : array-like of shape (n, d)
-        Features to compare on.
+    X : array-like or sparse matrix of shape (n, d), table, or sequence of str
+        What the estimator takes, to compare on; large ones in blocks of rows.
     base_margin : array-like of shape (n,) or (n, C), optional
         The offset of each row; required by a model that was fitted with one, else None.
     runtime : {"onnxruntime", "reference", "auto"}, default="onnxruntime"
@@ -100,18 +101,19 @@ def verify_onnx(
     source = source.with_times(None if metadata.times is None else check_times(metadata.times)).with_scaling(
         metadata.dtype
     )
-    feed = graph_inputs(X, input_types(proto), metadata, base_margin)
-    n_samples = len(next(iter(feed.values())))
-    if not n_samples:
-        raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
     runtime, run = runner(with_output(proto, metadata.steps), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
-    offset = np.zeros(1)
-    if metadata.n_offsets:
-        offset = check_base_margin(base_margin, n_samples, metadata.n_offsets)
-    report = compare_all(source, metadata, X, run(feed), runtime, offset)
+    reports = []
+    for rows, margin in row_blocks(X, base_margin, metadata):
+        feed = graph_inputs(rows, input_types(proto), metadata, margin)
+        n_samples = len(next(iter(feed.values())))
+        if not n_samples:
+            raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
+        offset = check_base_margin(margin, n_samples, metadata.n_offsets) if metadata.n_offsets else np.zeros(1)
+        reports.append(compare_all(source, metadata, rows, run(feed), runtime, offset))
+    report = merged(reports)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
@@ -196,7 +198,7 @@ def effect_within_leaves(ensemble: Ensemble, found: Array, wanted: Array) -> flo
 
 def in_float64(X: Any) -> Any:
     """X with its real numbers of lower precision in float64, X itself if there are none."""
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
         kinds = {name: np.dtype(X[name].dtype) for name in X.columns if isinstance(X[name].dtype, np.dtype)}
         low = [name for name, kind in kinds.items() if kind.kind == "f" and kind.itemsize < 8]
         return X.astype(dict.fromkeys(low, np.float64)) if low else X

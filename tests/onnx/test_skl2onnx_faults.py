@@ -10,14 +10,14 @@ import pytest
 import skl2onnx
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, Normalizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 from xgboost import XGBRegressor
 
-from onnx_export import OnnxPredictor, to_onnx
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
 from rffboost_ext import RFFBoostRegressor
 
@@ -118,15 +118,48 @@ def test_an_imputer_computes_in_float32() -> None:
         to_onnx(model, dtype="float64")
 
 
-def test_other_words_are_counted_as_neighbours() -> None:
-    texts = np.array(["red a cat", "blue dog", "red cat"], dtype=object)
-    counter = CountVectorizer(ngram_range=(1, 2), lowercase=False).fit(texts)
-    found = by_skl2onnx(counter, texts[:, None], StringTensorType)
-    assert (found != counter.transform(texts).toarray()).any()
-    table = pd.DataFrame({"text": texts})
-    model = make_pipeline(make_column_transformer((counter, "text")), trees()).fit(table, [0.0, 1.0, 2.0])
-    with pytest.raises(ValueError, match="CountVectorizer cannot be exported with ngram_range"):
-        to_onnx(model, table)
+def test_stop_words_between_neighbours_are_refused() -> None:
+    counter = CountVectorizer(ngram_range=(1, 2), stop_words=["a"])
+    model = make_pipeline(counter, RFFBoostRegressor(**BRIEF)).fit(["red a cat", "blue dog"] * 4, range(8))
+    with pytest.raises(ValueError, match=r"CountVectorizer must have stop_words=None .* got \['a'\]"):
+        to_onnx(model)
+
+
+WORDS = ["red a cat, red", "Blue DOG's", "", "x y z", "the red cat and the Blue dog"]
+
+
+@pytest.mark.filterwarnings("ignore:The conversion of CountVectorizer:UserWarning")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("known", ["", "Élan École 日本語 ½"], ids=["ascii", "other letters"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        CountVectorizer(),
+        CountVectorizer(analyzer="char", ngram_range=(1, 2)),
+        TfidfVectorizer(ngram_range=(1, 3), lowercase=False),
+        TfidfVectorizer(stop_words=["the"], sublinear_tf=True, norm="l1"),
+        TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", use_idf=False, sublinear_tf=True),
+        make_pipeline(CountVectorizer(ngram_range=(2, 2)), TfidfTransformer(norm=None)),
+        FeatureUnion([("words", TfidfVectorizer()), ("letters", CountVectorizer(token_pattern="[a-z]"))]),
+    ],
+    ids=str,
+)
+def test_words_are_counted_as_in_python(step: Any, known: str, dtype: str) -> None:
+    texts = [*WORDS, known] * 5
+    model = make_pipeline(step, RFFBoostRegressor(**BRIEF)).fit(texts, np.arange(len(texts)) % 6)
+    given = [*texts, "RED dog élan", "cole"]
+    report = verify_onnx(model, to_onnx(model, dtype=dtype), given, raise_on_mismatch=True)
+    assert report["steps"].error < (1e-6 if dtype == "float32" else 1e-14)
+    np.testing.assert_allclose(ours(model, given, dtype=dtype), model.predict(given), atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
+def test_rows_of_zeros_stay_zeros(norm: str) -> None:
+    rows = np.where(X > 0.0, X, 0.0)
+    model = make_pipeline(Normalizer(norm), RFFBoostRegressor(**BRIEF)).fit(rows, Y)
+    found = by_skl2onnx(Normalizer("l1"), 0.0 * rows, DoubleTensorType)
+    assert np.isnan(found).all()
+    np.testing.assert_allclose(ours(model, rows, dtype="float64"), model.predict(rows), atol=1e-12)
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -12,10 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer
-from xgboost import XGBRegressor
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
@@ -108,9 +106,3 @@ def test_steps_that_are_converted_wrongly_are_found(dtype: str) -> None:
     assert not report["steps"].passed
     assert report["score"].passed
     assert "steps" not in str(verify_onnx(pipeline[-1], to_onnx(pipeline[-1]), X))
-
-
-def test_a_step_of_documents_is_refused_by_name() -> None:
-    texts = make_pipeline(TfidfVectorizer(), XGBRegressor(n_estimators=2)).fit(["red cat", "blue dog"], [0.0, 1.0])
-    with pytest.raises(ValueError, match=r"first step is TfidfVectorizer .* ColumnTransformer"):
-        to_onnx(texts)

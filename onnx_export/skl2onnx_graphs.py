@@ -1,0 +1,31 @@
+"""Graphs of ours inside those of skl2onnx: begun at an operator of it, and handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .graph import FLOAT32, FLOAT64, Graph
+
+
+def graph_at(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
+    """A graph with names of its own in the type of the input of an operator of skl2onnx, and that input."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
+
+    given = operator.inputs[0]
+    dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
+    graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
+    known = isinstance(given.type, DoubleTensorType | FloatTensorType)
+    x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
+    return graph, graph.cast(x, dtype)
+
+
+def hand_over(graph: Graph, values: Iterable[str], operator: Any, container: Any) -> None:
+    """Hand a graph over to skl2onnx, with `values` as the outputs of the operator."""
+    for value, output in zip(values, operator.outputs, strict=False):
+        graph.finish(value, output.full_name, graph.types[value])
+    for node in graph.nodes:
+        node.name = node.output[0]
+    container.nodes.extend(graph.nodes)
+    container.initializers.extend(graph.constants.values())
+    container.node_domain_version_pair_sets.update((domain, graph.opsets[domain]) for domain in graph.domains)
