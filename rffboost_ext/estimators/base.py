@@ -273,7 +273,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 learner_state=start.learner_state,
                 recorder=recorder,
                 evaluation=evaluation,
-                feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, rows, seed)),
+                feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, plan, rows, seed)),
             )
             if evaluation is not None and sets:
                 first = trainer.baseline(rows) if start.ensemble is None else start.ensemble

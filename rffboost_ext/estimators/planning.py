@@ -326,13 +326,14 @@ def min_distinct_rows(n_folds: int | str) -> int:
     return MIN_DISTINCT if is_auto(n_folds) else max(MIN_DISTINCT, 2 * int(n_folds))
 
 
-def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:
+def clip_features(estimator: Any, parts: Parts, plan: Plan, data: Dataset, seed: int) -> ClipAndLog | None:
     """The range of the columns that learners get, the log transform of skewed ones, and imputation by means."""
     expansion = estimator.encoder_.expansion
     if estimator.extrapolation != "constant":
         only_imputes = expansion is not None and expansion.only_imputes_means
         return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
     clipping = fit_clipping(data.X, expansion)
-    if policy_of(parts.learner).allows_log(parts.learner) and is_auto(estimator.standardize):
+    learner = plan.members[0].learner if len(plan.members) == 1 else parts.learner
+    if policy_of(learner).allows_log(learner) and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
     return clipping

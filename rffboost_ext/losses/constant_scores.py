@@ -38,13 +38,18 @@ class WeightedMean:
     def value(self, scores: Array) -> float:
         """The mean."""
         losses = self.rows.losses(self.loss, np.tile(scores, (len(self.rows), 1)))
-        return float(np.average(losses, weights=self.rows.weight))
+        return float(self._mean(losses[:, None])[0])
 
     def derivatives(self, scores: Array) -> tuple[Array, Array]:
         """The gradient of the mean and its positive hessian, (C,) each."""
         found = self.rows.derivatives(self.loss, np.tile(scores, (len(self.rows), 1)))
-        slope, curvature = (np.average(part, axis=0, weights=self.rows.weight) for part in found)
+        slope, curvature = map(self._mean, found)
         return slope, np.where(curvature > 0.0, curvature, 1.0)
+
+    def _mean(self, values: Array) -> Array:
+        """The weighted mean of values (n, C), as np.average, which is slow for few rows."""
+        weight = self.rows.weight
+        return np.asarray((values * weight[:, None]).sum(axis=0) / weight.sum())
 
     def slope_along(self, scores: Array, direction: Array) -> Callable[[float], float]:
         """The derivative of the mean along a direction (C,), as a function of the distance."""

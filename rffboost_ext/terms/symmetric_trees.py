@@ -254,8 +254,10 @@ class SymmetricTrees(Term):
         longer = {}
         for name, size in present.items():
             array = getattr(self, name)
-            widths = [(0, 0), *((0, more) for more in size), *[(0, 0)] * (array.ndim - 1 - len(size))]
-            longer[name] = np.pad(array, widths, constant_values=EMPTY.get(name, 0))
+            shape = np.add(array.shape, (0, *size, *[0] * (array.ndim - 1 - len(size))))
+            # As np.pad, which takes ten times as long.
+            longer[name] = np.full(shape, EMPTY.get(name, 0), dtype=array.dtype)
+            longer[name][tuple(map(slice, array.shape))] = array
         return replace(self, **longer)
 
     def trees(self, chosen: slice) -> SymmetricTrees:

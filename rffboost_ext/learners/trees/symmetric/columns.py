@@ -116,15 +116,16 @@ class ManyLevels(Column):
     """
 
     def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:
-        self.levels, self.n_levels, self.codes = levels, n_levels, codes
+        self.n_levels, self.codes = n_levels, codes
+        # Counts and look-ups would convert 32 bits in each round.
+        self.place = levels.astype(np.intp) + 1
         self.n_codes = min(n_levels, MAX_BINS) + 1
         self.code_of_level, self.code_of_unknown = np.zeros(n_levels, dtype=np.uint8), 0
         self.has_missing = bool((levels < 0).any())
 
     def reorder(self, gradient: Array, hessian: Array, smoothing: float) -> None:
         """Order the levels by weighted derivatives, (n,) each, which are 0 for rows that the tree is fitted to."""
-        place = self.levels + 1
-        sums, bends = (np.bincount(place, part, self.n_levels + 1)[1:] for part in (gradient, hessian))
+        sums, bends = (np.bincount(self.place, part, self.n_levels + 1)[1:] for part in (gradient, hessian))
         # Levels of no such rows have the mean of all.
         mean = gradient.sum() / max(hessian.sum(), np.finfo(np.float64).tiny)
         quotient = (sums + smoothing * mean) / (bends + smoothing)
@@ -132,7 +133,7 @@ class ManyLevels(Column):
         rank[np.argsort(quotient, kind="stable")] = np.arange(self.n_levels)
         self.code_of_level = self._code_of_rank(rank).astype(np.uint8)
         self.code_of_unknown = self._code_of_rank(np.count_nonzero(quotient < mean))
-        self.codes[:] = np.append(0, self.code_of_level)[place]
+        self.codes[:] = np.append(0, self.code_of_level).astype(np.uint8)[self.place]
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split that divides the order of the levels."""

@@ -289,8 +289,9 @@ class SymmetricGrower:
         gradient = round.balanced_gradient @ round.rng.standard_normal(round.gradient.shape[1])
         hessian = round.hessian.mean(axis=1)
         smoothing = self.learner.cat_smooth * float(round.mean(hessian))
+        gradient, hessian = weight * gradient, weight * hessian
         for column in self.features.many_levels:
-            column.reorder(weight * gradient, weight * hessian, smoothing)
+            column.reorder(gradient, hessian, smoothing)
 
     def _adjusted(self, round: Round, gains: Array, unit: float, unit_of_hessians: float) -> Array:
         """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
@@ -347,9 +348,10 @@ class SymmetricGrower:
         )
         plain, crosses = tree.split_columns(X.shape[1])
         feature = plain.feature[0]
+        columns, listed = self.features.columns, feature.tolist()
+        is_number = [f >= X.shape[1] or columns[f].is_number for f in listed]
         # A feature of several levels has one slope.
-        has_slope = np.array([f not in feature[:level] for level, f in enumerate(feature)])
-        has_slope &= [f >= X.shape[1] or self.features.columns[f].is_number for f in feature]
+        has_slope = np.array([is_number[level] and f not in listed[:level] for level, f in enumerate(listed)])
         if len(crosses):
             further = [self._range_of_cross(round, crosses, k) for k in range(len(crosses))]
             ranges, d = np.column_stack([ranges, *further]), X.shape[1]

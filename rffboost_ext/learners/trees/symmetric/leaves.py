@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from ....kernels import compiled
@@ -75,7 +77,7 @@ def linear_leaves(
         Their weight.
     """
     size, shape = Z.shape[1], constant.shape
-    row, column = np.tril_indices(size)
+    row, column = lower_triangle(size)
     packed, right = np.zeros((*shape, len(row))), np.zeros((*shape, size))
     compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, Z, packed, right)
     matrix = np.empty((*shape, size, size))
@@ -95,6 +97,12 @@ def linear_leaves(
     found[..., -1] = constant
     found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
     return found
+
+
+@cache
+def lower_triangle(size: int) -> tuple[Array, Array]:
+    """Rows and columns of the entries on and below the diagonal of a square matrix."""
+    return np.tril_indices(size)
 
 
 def old_coefficients(tree: SymmetricTrees, line: dict[str, Array]) -> Array:
