@@ -44,6 +44,9 @@ def check_conversion(source: ExportSource, graph: Graph, x: str, X: Any = None) 
     X : array-like of shape (n, d), optional
         Rows to compare on; by default random ones.
     """
+    # Where x is a cast of the output of steps, nodes may read that output.
+    casts = (node.input[0] for node in graph.nodes if node.op_type == "Cast" and x in node.output)
+    x = next((given for given in casts if graph.types[given].kind == "f"), x)
     rows = None if X is None else first_rows(source, X)
     rows = random_rows(source, graph, x) if rows is None else rows
     check_parts(graph, {x: rows}, [part for part in graph.parts if isinstance(part[0], Term)])

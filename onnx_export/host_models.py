@@ -29,7 +29,6 @@ from rffboost_ext.exporting import (
 from rffboost_ext.losses import BinaryLogitLink, IdentityLink, LogitLink, MultinomialLogitLink
 
 from .source import BY_PACKAGE, ExportSource, fields_of_loss
-from .sparse_steps import dense
 
 BY_LABEL = ("multi:softmax", "binary:hinge")
 """Objectives with which a regressor of XGBoost predicts labels."""
@@ -40,18 +39,21 @@ def host_source(model: Any) -> ExportSource:
     found = read_model(model)
     ensemble, encoding = found.encoded(raw_ensemble(model, found))
     is_xgboost = type(found.booster).__module__.startswith("xgboost")
+    has_own_loss = hasattr(model, "loss_")
+    # Our estimators and LightGBM take absent entries of a sparse matrix for 0.
+    absent_is_missing = is_xgboost and not has_own_loss
     scores = (xgboost_scores if is_xgboost else lightgbm_scores)(found, encoding)
-    to_raw = model.score_conversion().raw if hasattr(model, "loss_") else as_columns
-    fields = fields_of_own_loss(model) if hasattr(model, "loss_") else fields_of_objective(model, found)
+    to_raw = model.score_conversion().raw if has_own_loss else as_columns
+    fields = fields_of_own_loss(model) if has_own_loss else fields_of_objective(model, found)
     return ExportSource(
         estimator=type(model).__name__,
         ensemble=ensemble.compact(),
         n_features=found.n_features,
-        raw=lambda X: to_raw(scores(X)),
+        raw=lambda X: to_raw(scores(X.toarray() if issparse(X) and not absent_is_missing else X)),
         feature_names=() if found.names is None else tuple(map(str, found.names)),
         eps=float(np.finfo(np.float32 if is_xgboost else np.float64).eps),
         encoding=encoding,
-        absent_is_missing=is_xgboost,
+        absent_is_missing=absent_is_missing,
         **fields,
     )
 
@@ -166,7 +168,7 @@ def lightgbm_scores(found: HostModel, encoding: CategoryEncoding | None) -> Call
 def host_codes(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:
     """X as numbers, with a host's codes in place of categories: their order in `known`."""
     if encoding is None:
-        return dense(X)
+        return np.asarray(X)
     codes = encoding.transform(X)[0]
     for j, categories in enumerate(known):
         if categories is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.loop import Parts, RoundFitter, Shrunk
@@ -122,15 +123,15 @@ class CosineObjective:
         ----------
         matrix : DMatrix or Dataset
             For training or for evaluation.
-        X : array-like of shape (n, d)
-            Its features, finite: those that the trees use.
+        X : array-like or sparse matrix of shape (n, d)
+            Its features, finite: those that the trees use. An absent entry is 0.
 
         Raises
         ------
         ValueError
             If X is not finite or has another number of rows.
         """
-        X = np.asarray(X)
+        X = np.asarray(X.toarray() if issparse(X) else X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         n_samples = len(read_targets(matrix, self.loss))
         if X.ndim != 2 or len(X) != n_samples or not np.isfinite(X).all():

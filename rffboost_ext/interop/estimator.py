@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +20,7 @@ from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 from .fit_targets import add_queries, read_targets_of_fit
 from .host import Host
@@ -74,6 +76,8 @@ class HostEstimator:
     """The baseline of a fit, (C,): that of the loss, unless arguments of the host's ``fit`` say another."""
     _train: Callable[[Any, Any, Observations, dict[str, Any]], None]
     """The host's own fit to X, y and the rows that the loss gets, with arguments of the host's ``fit``."""
+    _host_predict: Callable[..., Any]
+    """The host's own ``predict``, which takes absent entries of sparse X for 0."""
     _targets: TargetEncoder
     """The encoder of targets."""
     _n_columns: int | None = None
@@ -85,7 +89,8 @@ class HostEstimator:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
+            An absent entry is 0: the model is that of the same matrix as an array.
         y : array-like of shape (n,) or (n, K)
             Labels, for XGBoost 0 .. K-1, or real targets in the columns that the loss takes.
         sample_weight : array-like of shape (n,), optional
@@ -119,7 +124,7 @@ class HostEstimator:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
         **options
             Arguments of the host's ``predict``. ``output_margin`` of XGBoost and ``raw_score`` of LightGBM request
             raw scores of the loss, baseline included. A base_margin is in XGBoost's units, by default 0 if the
@@ -151,7 +156,7 @@ class HostEstimator:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,) or (n, K)
         sample_weight : array-like of shape (n,), optional
         qid : array-like of shape (n,), optional
@@ -207,7 +212,7 @@ class HostEstimator:
     def _raw(self, X: Any, **options: Any) -> Array:
         """Raw scores, (n, C)."""
         options[self._host.score_argument] = True
-        return self.score_conversion().raw(self._host.estimator.predict(self, X, **options))
+        return self.score_conversion().raw(self._host_predict(X, **options))
 
     def _check_params(self, name: str, loss: Loss, params: Mapping[str, Any]) -> None:
         """Raise a ValueError for parameters that the loss would ignore."""
@@ -308,6 +313,11 @@ class HostEstimator:
                     f"{type(self).__name__}: {parameter} must be unset{advice} with loss {self.loss!r}: "
                     f"{self._host.name}'s own metrics {reason}; got {metrics!r}"
                 )
+
+
+def as_csr(X: Any) -> Any:
+    """Sparse rows (n, d) as floats without stored zeros and duplicates; others as they are. X is not changed."""
+    return csr_matrix(SparseRows.of(X).matrix) if issparse(X) else X
 
 
 def routed(method: Callable[..., Any], *others: str) -> dict[str, None]:

@@ -60,11 +60,11 @@ def add_queries(
     target, sets = ranking_target(owner, X, y, qid, "qid"), pairs_of_sets(others)
     require_weights_of_rows(owner, others.get("sample_weight"), target)
     codes = arrays_of_sets(owner, "eval_qid", of_sets, sets or None, qid)
-    targets = []
+    ranked = []
     for (rows, labels), queries in zip(sets, codes.values(), strict=True):
         same = rows is X and labels is y and queries is qid
-        targets.append(target if same else ranking_target(owner, rows, labels, queries, "eval_qid"))
-    return target, with_targets(others, targets)
+        ranked.append((rows, target if same else ranking_target(owner, rows, labels, queries, "eval_qid")))
+    return target, with_sets(others, ranked)
 
 
 def pairs_of_sets(options: Mapping[str, Any]) -> list[tuple[Any, Any]]:
@@ -76,9 +76,8 @@ def pairs_of_sets(options: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     return list(zip(options["eval_X"], y, strict=True)) if isinstance(y, tuple) else [(options["eval_X"], y)]
 
 
-def with_targets(options: dict[str, Any], targets: Sequence[Any]) -> dict[str, Any]:
-    """Arguments of a host's ``fit`` with other targets of its evaluation sets."""
-    rows = tuple(X for X, _ in pairs_of_sets(options))
+def with_sets(options: dict[str, Any], sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    """Arguments of a host's ``fit`` with other evaluation sets, (X, y), in place of those that it has."""
     if options.get("eval_set") is not None:
-        return options | {"eval_set": list(zip(rows, targets, strict=True))}
-    return options | {"eval_X": rows, "eval_y": tuple(targets)} if rows else options
+        return options | {"eval_set": list(sets)}
+    return options | dict(zip(("eval_X", "eval_y"), zip(*sets, strict=True), strict=True)) if sets else options

@@ -19,8 +19,8 @@ from ..preprocessing.row_arguments import check_base_margin
 from ..preprocessing.tables import target_array
 from ..preprocessing.targets import decision_values, first_labels
 from ..utils.typing import Array
-from .estimator import TEMPLATE, HostEstimator, routed
-from .fit_targets import pairs_of_sets, with_targets
+from .estimator import TEMPLATE, HostEstimator, as_csr, routed
+from .fit_targets import pairs_of_sets, with_sets
 from .lightgbm_host import HOST
 from .objectives import attach, host_labels
 from .score_conversion import ArrayMetric, ArrayObjective
@@ -114,7 +114,9 @@ class LGBMEstimator(HostEstimator):
         weights = options.get("eval_sample_weight") or [None] * len(targets)
         for target, weight in zip(targets, weights, strict=False):
             self._require_informative(several, target, weight)
-        options = with_targets(options, [labels if one is rows.y else host_labels(one) for one in targets])
+        read = {id(data): as_csr(data) for data in (X, *(data for data, _ in sets))}
+        given = [labels if one is rows.y else host_labels(one) for one in targets]
+        options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, given, strict=True)])
         attached = [rows.y, *(one for one in targets if one is not rows.y)]
         first = [AttachTargets(attached)] if any(map(self._needs_attached, attached)) else []
         options["callbacks"] = [*first, keep_parameters, *(options.get("callbacks") or ())]
@@ -125,7 +127,10 @@ class LGBMEstimator(HostEstimator):
                 # LightGBM would apply it once more.
                 self._class_weight, options["sample_weight"] = {}, rows.weight
         # LightGBM's classifier would encode the labels again.
-        lightgbm.LGBMModel.fit(self, X, labels, eval_metric=metrics, **options)
+        lightgbm.LGBMModel.fit(self, read[id(X)], labels, eval_metric=metrics, **options)
+
+    def _host_predict(self, X: Any, **options: Any) -> Any:
+        return lightgbm.LGBMModel.predict(self, as_csr(X), **options)
 
     def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
         """Sample weights times those by ``class_weight``."""
@@ -156,7 +161,7 @@ class LGBMEstimator(HostEstimator):
     def _predict(self, X: Any, options: dict[str, Any], response: Callable[[Array], Array]) -> Array:
         if not (options.get("pred_leaf") or options.get("pred_contrib")):
             return super()._predict(X, options, response)
-        values = self._host.estimator.predict(self, X, **options)
+        values = self._host_predict(X, **options)
         if options.get("pred_leaf"):
             return np.asarray(values)
         # For sparse rows, one sparse matrix per output.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from scipy.sparse import issparse
 from sklearn.utils.validation import _num_samples
 from xgboost.callback import TrainingCallback
 
@@ -20,7 +21,7 @@ from ..metrics.registry import find_metric
 from ..preprocessing.row_arguments import check_base_margin
 from ..preprocessing.targets import RealTargets
 from ..utils.typing import Array
-from .estimator import TEMPLATE, HostEstimator, routed
+from .estimator import TEMPLATE, HostEstimator, as_csr, routed
 from .links import XGBOOST
 from .objectives import attach
 from .score_conversion import ArrayObjective, has_score_for_each_class, host_link
@@ -32,6 +33,7 @@ from .xgboost_host import (
     loss_from_text,
     loss_to_text,
 )
+from .xgboost_rows import in_blocks, quantile_matrix
 
 DESCRIPTION = partial(
     TEMPLATE.format,
@@ -40,6 +42,8 @@ DESCRIPTION = partial(
 )
 LOSS, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the prepared loss, the parameter ``loss``, and whether there was an offset."""
+UNBINNED = ("exact", "approx")
+"""Tree methods that need all entries of the matrix."""
 BY_LINK = ("binary:logistic", "reg:squarederror", "reg:gamma", "reg:logistic")
 """The objectives in files, by their links in :data:`XGBOOST`."""
 
@@ -80,6 +84,10 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     eval_metric: Any
     callbacks: Any
     get_booster: Any
+    booster: Any
+    tree_method: Any
+    n_jobs: Any
+    max_bin: Any
 
     __metadata_request__fit = routed(xgboost.XGBModel.fit, "qid", "eval_qid")
     __metadata_request__predict = routed(xgboost.XGBModel.predict)
@@ -153,17 +161,27 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         # XGBoost has set these from the file; they must not act as parameters of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
-    def _create_dmatrix(self, *args: Any, **kwargs: Any) -> Any:
+    def _create_dmatrix(self, **kwargs: Any) -> Any:
         target, margin = self._read_target(kwargs["label"]), kwargs.get("base_margin")
         if margin is not None:
             check_base_margin(margin, len(target), len(self.baseline_))
         if kwargs.get("ref") is not None:
             self._require_informative(self.eval_metric, target, kwargs.get("weight"))
         if not self._needs_attached(target):
-            return super()._create_dmatrix(*args, **kwargs)
-        matrix = super()._create_dmatrix(*args, **kwargs | {"label": None})
+            return self._host_matrix(**kwargs)
+        matrix = self._host_matrix(**kwargs | {"label": None})
         attach(matrix, y=target)
         return matrix
+
+    def _host_matrix(self, data: Any, **options: Any) -> Any:
+        """The matrix of a fit, in which an absent entry of sparse rows is 0."""
+        if issparse(data) and self.booster != "gblinear":
+            if self.tree_method not in UNBINNED:
+                options |= {"nthread": self.n_jobs, "max_bin": self.max_bin}
+                return quantile_matrix(data, **options)
+            data = data.toarray()
+        # Linear models take missing values for 0.
+        return super()._create_dmatrix(data=as_csr(data), **options)
 
     def _needs_attached(self, y: Array) -> bool:
         # XGBoost takes a target for each score.
@@ -193,10 +211,14 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
             "num_target": 1 if of_classes else n_scores,
         }
 
-    def _raw(self, X: Any, **options: Any) -> Array:
+    def _host_predict(self, X: Any, **options: Any) -> Array:
         if options.get("base_margin") is not None:
             check_base_margin(options["base_margin"], _num_samples(X), len(self.baseline_))
-        return super()._raw(X, **options)
+        return in_blocks(partial(xgboost.XGBModel.predict, self), X, **options)
+
+    def apply(self, X: Any, iteration_range: tuple[int, int] | None = None) -> Array:
+        """The leaf of each row of X (n, d) in each tree: (n, T), as by XGBoost."""
+        return in_blocks(super().apply, X, iteration_range=iteration_range)  # type: ignore[misc]
 
     def _is_own_metric(self, metric: Any) -> bool:
         # XGBoost takes lower values for better ones, except of metrics of its own names.

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from ..core import Term
 from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
-from ..utils.sparse import Rows, SparseRows
+from ..utils.sparse import Rows, SparseRows, compressed, is_sparse
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_field
@@ -67,10 +68,10 @@ class Ensemble(PickledByFields):
         return lengths * kept[1:]
 
     def raw(self, X: Rows) -> Array:
-        """Raw scores of X (n, d), an array or sparse rows: (n, C)."""
+        """Raw scores of X (n, d), an array or a sparse matrix: (n, C)."""
+        X = check_rows(X)
         if isinstance(X, SparseRows) and len(X) > PART:
             return np.concatenate([self.raw(part) for part in X.parts(PART)])
-        X = X if isinstance(X, SparseRows) else check_matrix(X)
         baseline, blocks = self._blocks
         out = np.empty((len(X), len(baseline)))
         out[:] = baseline
@@ -79,8 +80,8 @@ class Ensemble(PickledByFields):
         return out
 
     def staged(self, X: Rows) -> Iterator[Array]:
-        """Raw scores of X (n, d), an array or sparse rows, after 0, 1, 2, ... rounds, each (n, C)."""
-        X = X if isinstance(X, SparseRows) else check_matrix(X)
+        """Raw scores of X (n, d), an array or a sparse matrix, after 0, 1, 2, ... rounds, each (n, C)."""
+        X = check_rows(X)
         raw = np.tile(self.baseline, (len(X), 1))
         yield raw.copy()
         for keep, length, term in self.rounds:
@@ -227,6 +228,12 @@ def group_by_family(terms: Sequence[Term]) -> dict[Hashable, list[Term]]:
 def n_features_learned(term: Term, X: Array) -> int:
     """Number of columns of ``term.features(X)``."""
     return int(term.features(X[:1]).shape[1])
+
+
+def check_rows(X: Any) -> Rows:
+    """X as :func:`check_matrix`, or as sparse rows if it is a large sparse matrix."""
+    X = compressed(X) if is_sparse(X) else X
+    return X if isinstance(X, SparseRows) else check_matrix(X)
 
 
 def check_matrix(X: Array) -> Array:

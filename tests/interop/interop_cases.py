@@ -213,7 +213,7 @@ class HostCase:
 
     def scores(self, model, rows):
         """Raw scores, (n, C)."""
-        return np.asarray(model.predict(rows, **{self.score: True}), dtype=float).reshape(len(rows), -1)
+        return np.asarray(model.predict(rows, **{self.score: True}), dtype=float).reshape(np.shape(rows)[0], -1)
 
     def watch(self, rows, y, weight=None):
         """Arguments of ``fit`` for an evaluation set."""

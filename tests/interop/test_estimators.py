@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss
@@ -286,10 +285,9 @@ def test_metrics_of_lightgbm_that_would_miss_the_baseline_are_refused(where):
 def test_contributions_of_lightgbm_sum_to_raw_scores(case):
     model = LIGHTGBM.estimator(case.loss, n_estimators=4).fit(X, case.y)
     raw = LIGHTGBM.scores(model, X)
-    for rows in (X, csr_matrix(X)):
-        shares = model.predict(rows, pred_contrib=True).reshape(*raw.shape, -1)
-        assert shares.shape[2] == X.shape[1] + 1
-        np.testing.assert_allclose(shares.sum(axis=2), raw, rtol=1e-6, atol=1e-9)
+    shares = model.predict(X, pred_contrib=True).reshape(*raw.shape, -1)
+    assert shares.shape[2] == X.shape[1] + 1
+    np.testing.assert_allclose(shares.sum(axis=2), raw, rtol=1e-6, atol=1e-9)
     leaves = model.predict(X, pred_leaf=True)
     np.testing.assert_array_equal(leaves, model.booster_.predict(X, pred_leaf=True))
     if hasattr(model, "predict_proba"):

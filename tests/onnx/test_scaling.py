@@ -23,6 +23,7 @@ from sklearn.preprocessing import (
 from xgboost import XGBClassifier
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
+from rffboost_ext.interop import xgboost as rxgb
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(800, 4)) * 10 + 50
@@ -48,8 +49,8 @@ ROWS = {
 }
 
 
-def boosted(*steps: Any) -> Any:
-    return make_pipeline(*steps, XGBClassifier(n_estimators=20, max_depth=4, n_jobs=1))
+def boosted(*steps: Any, cls: Any = XGBClassifier) -> Any:
+    return make_pipeline(*steps, cls(n_estimators=20, max_depth=4, n_jobs=1))
 
 
 def largest_error(pipeline: Any, dtype: str, rows: np.ndarray) -> float:
@@ -99,10 +100,11 @@ SPARSE: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("cls", [XGBClassifier, rxgb.XGBClassifier], ids=["missing to XGBoost", "zeros to ours"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("steps", SPARSE.values(), ids=SPARSE)
-def test_absent_entries_are_missing_values_to_xgboost(steps: Any, dtype: str) -> None:
-    pipeline = boosted(*steps).fit(COUNTS, Y)
+def test_absent_entries_are_read_as_by_the_estimator(steps: Any, dtype: str, cls: Any) -> None:
+    pipeline = boosted(*steps, cls=cls).fit(COUNTS, Y)
     assert sp.issparse(pipeline[:-1].transform(COUNTS))
     model = to_onnx(pipeline, dtype=dtype)
     found = OnnxPredictor(model).predict_proba(COUNTS)
