@@ -18,6 +18,7 @@ from .tables import (
     categorical_columns,
     column_values,
     describe_column,
+    is_sparse_table,
     is_table,
     mixed_array,
     number_columns,
@@ -114,7 +115,9 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
 
 
 def nonzero_entries(X: Any, columns: Iterable[int]) -> list[Array]:
-    """The entries of columns of numbers; of sparse rows those that are not 0."""
+    """The entries of columns of numbers; of sparse rows and sparse columns those that are not 0."""
+    if is_table(X) and is_sparse_table(X.to_native()):
+        X = SparseRows.of(X.to_native().sparse.to_coo())
     if not isinstance(X, SparseRows):
         return number_columns(X, columns, in_fit=True)
     stored = np.split(X.columns.data, X.columns.indptr[1:-1])

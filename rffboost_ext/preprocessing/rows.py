@@ -82,12 +82,9 @@ def gather_array(pieces: Sequence[Array], indices: Sequence[Array]) -> Array:
 def concatenate_pandas(pieces: Sequence[Any]) -> Any:
     """Data frames one below the other; pandas itself makes text of columns with several sets of categories."""
     pandas = nw.dependencies.get_pandas()
-    columns = {}
-    for name in pieces[0].columns:
-        column = [piece[name] for piece in pieces]
-        if any(isinstance(one.dtype, pandas.CategoricalDtype) for one in column):
-            typed = [one.astype("category") for one in column]
-            columns[name] = pandas.Series(pandas.api.types.union_categoricals(typed, ignore_order=True))
-        else:
-            columns[name] = pandas.concat(column, ignore_index=True)
-    return pandas.DataFrame(columns)
+    joint = pandas.concat(pieces, ignore_index=True)
+    kinds = [(name, kind) for piece in pieces for name, kind in piece.dtypes.items()]
+    for name in {name for name, kind in kinds if isinstance(kind, pandas.CategoricalDtype)}:
+        typed = [piece[name].astype("category") for piece in pieces]
+        joint[name] = pandas.Series(pandas.api.types.union_categoricals(typed, ignore_order=True))
+    return joint

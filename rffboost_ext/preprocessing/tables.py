@@ -92,6 +92,12 @@ def is_table(X: Any) -> bool:
     return isinstance(X, nw.DataFrame)
 
 
+def is_sparse_table(native: Any) -> bool:
+    """Whether all columns of a table of any package are sparse ones of pandas, in which an absent entry is 0."""
+    kinds = getattr(native, "dtypes", ())
+    return len(kinds) > 0 and all(getattr(kind, "fill_value", None) == 0 for kind in kinds)
+
+
 def native_table(X: Any) -> Any:
     """A table of :func:`read_table` in the type of its package; an array as it is."""
     return X.to_native() if is_table(X) else X
@@ -159,9 +165,9 @@ def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
     errors: dict[int, ValueError | TypeError] = {}
     for column in columns:
         array = column_array(get_column(X, column))
-        must = f"column {describe_column(X, column)} of X must hold numbers"
         try:
             if array.dtype.kind not in REAL_KINDS:
+                must = f"column {describe_column(X, column)} of X must hold numbers"
                 must += allowed_in_fit(X, column, array) if in_fit else ", as in fit"
                 array = real_numbers(array, must, text=True, missing=True)
             found.append(array)
@@ -208,9 +214,9 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
         return X
     if is_table(X):
         native = X.to_native()
-        kinds = getattr(native, "dtypes", [None])
-        if len(kinds) and all(hasattr(kind, "fill_value") and kind.fill_value == 0 for kind in kinds):
+        if is_sparse_table(native):
             return compressed(native.sparse.to_coo())
+        kinds = getattr(native, "dtypes", [None])
         if all(isinstance(kind, np.dtype) and kind.kind in REAL_KINDS for kind in kinds):
             return native
         # narwhals converts nulls to NaN, faster than column by column.

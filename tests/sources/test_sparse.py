@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, random_array
@@ -47,6 +48,16 @@ def test_rows_that_are_kept_are_those_of_a_dense_copy(case, form, kind):
         assert_array_equal(sparse.y, dense.y)
         assert_array_equal(sparse.weight, dense.weight)
         assert sparse.columns == dense.columns
+
+
+def test_sparse_columns_of_a_table_are_those_of_its_matrix():
+    """They keep their names."""
+    frame = pd.DataFrame.sparse.from_spmatrix(csr_matrix(X), columns=list("abcdefghijkl"))
+    y = np.arange(N)
+    one, other = (RFFBoostRegressor().draw(parts(rows, y, max_rows=500)) for rows in (X, frame))
+    assert_array_equal(other.X.to_numpy(), one.X.toarray())
+    assert list(other.X) == list(frame)
+    assert one.columns == other.columns
 
 
 @pytest.mark.parametrize("form", FORMATS)
