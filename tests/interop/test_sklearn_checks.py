@@ -12,7 +12,7 @@ from rffboost_ext.interop import xgboost as rxgb
 from ..estimators.test_sklearn import name_of
 
 LABELS = "as XGBoost, it takes class indices 0 .. K-1 only"
-QUANTILES = "as XGBoost, bins are quantiles of rows, in which a weight is not a repeated row"
+ROUNDING = "as XGBoost, it sums derivatives in single precision, where a weight is not a repeated row"
 # Checks whose labels start at 1, or at 0 if the estimator declares categories, as from XGBoost 3.4 on.
 LABELS_FROM_ONE = (
     ()
@@ -34,8 +34,8 @@ KNOWN = {
             ),
             LABELS,
         ),
-        "check_sample_weight_equivalence_on_dense_data": QUANTILES,
-        "check_sample_weight_equivalence_on_sparse_data": QUANTILES,
+        "check_sample_weight_equivalence_on_dense_data": ROUNDING,
+        "check_sample_weight_equivalence_on_sparse_data": ROUNDING,
     },
     rxgb.XGBRegressor: {},
     rlgb.LGBMClassifier: {},

@@ -17,9 +17,11 @@ from .interop_cases import LIGHTGBM, XGBOOST, hosts
 RNG = np.random.default_rng(0)
 N, D = 300, 6
 X = np.where(RNG.random((N, D)) < 0.4, RNG.normal(size=(N, D)), 0.0)
+# Numbers, and codes of categories in the last column.
+X[:, -1] = RNG.integers(0, 4, N)
 X[RNG.random((N, D)) < 0.05] = np.nan
 WHOLE = np.nan_to_num(X)
-Y = WHOLE[:, 0] + np.abs(WHOLE[:, 1]) + 0.1 * RNG.normal(size=N)
+Y = WHOLE[:, 0] + np.abs(WHOLE[:, 1]) + (WHOLE[:, -1] % 3 == 1) + 0.1 * RNG.normal(size=N)
 CLASSES = np.digitize(Y, [0.0, 0.5])
 TIMES = np.exp(Y)[:, None] * [1.0, 1.5]
 WEIGHT = RNG.uniform(0.5, 2.0, N)
@@ -87,7 +89,8 @@ PARAMS = [
     (XGBOOST, {"tree_method": "exact"}),
     (XGBOOST, {"booster": "gblinear"}),
     (XGBOOST, {"missing": 0.0}),
-    (XGBOOST, {"colsample_bynode": 0.5, "feature_weights": np.arange(D), "feature_types": ["q"] * D}),
+    (XGBOOST, {"colsample_bynode": 0.5, "feature_weights": np.arange(D)}),
+    (XGBOOST, {"feature_types": ["q"] * (D - 1) + ["c"], "enable_categorical": True, "max_cat_to_onehot": 1}),
     (XGBOOST, {"loss": "normal"}),
     (XGBOOST, {"loss": "log_loss", "y": CLASSES}),
     (XGBOOST, {"loss": "aft_normal", "y": TIMES}),
