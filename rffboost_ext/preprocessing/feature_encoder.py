@@ -158,8 +158,8 @@ class FeatureEncoder(BaseEstimator):
     def _categories_of(self, X: Any) -> CategoryEncoding | None:
         """The categories of the table of a fit."""
         given = self.categorical_features
-        is_default = given is None or (isinstance(given, str) and given == "from_dtype")
-        if is_default and not is_table(X):
+        by_type = ("from_dtype", "auto") if isinstance(X, SparseRows) else ("from_dtype",)
+        if given is None or (isinstance(given, str) and given in by_type and not is_table(X)):
             return None
         if isinstance(X, SparseRows):
             raise ValueError(

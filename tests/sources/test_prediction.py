@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from rffboost_ext import (
@@ -38,12 +39,13 @@ MODELS = [
 ]
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 @pytest.mark.parametrize(("model", "y"), MODELS, ids=lambda one: type(one).__name__)
-def test_score_and_predictions_are_those_of_all_rows(model, y):
+def test_score_and_predictions_are_those_of_all_rows(model, y, form):
     model.fit(X, y)
-    rows = CutRows(X, y, WEIGHT, cuts=[0, 400], size=128)
+    rows = CutRows(form(X), y, WEIGHT, cuts=[0, 400], size=128)
     assert sources.score(model, rows) == pytest.approx(model.score(X, y, WEIGHT), rel=1e-9)
-    parts = list(sources.predict(model, CutRows(X, cuts=[0, 400], size=128)))
+    parts = list(sources.predict(model, CutRows(form(X), cuts=[0, 400], size=128)))
     assert max(map(len, parts)) == 128
     expected, found = model.predict(X), np.concatenate(parts)
     assert (found == expected).all() if found.dtype.kind == "U" else np.allclose(found, expected)

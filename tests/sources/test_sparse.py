@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, random_ar
 from rffboost_ext import RFFBoostRegressor, sources
 
 from .cut_rows import WAYS, CutRows
-from .test_fit import CASES, N
+from .test_fit import CASES, MEAN, N
 from .test_memory import traced
 
 FORMATS = [csr_array, csr_matrix, csc_matrix, coo_array]
@@ -66,6 +66,13 @@ def test_a_column_with_an_infinite_entry_is_named(form):
     wrong.data[-1] = np.inf
     with pytest.raises(ValueError, match=f"infinity in column {wrong.indices[-1]}$"):
         RFFBoostRegressor().fit(sources.arrays(form(wrong), np.arange(N), max_rows=100))
+
+
+def test_sparse_rows_hold_no_text(monkeypatch):
+    monkeypatch.setattr("rffboost_ext.utils.sparse.MOST_BYTES", 0)
+    model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features="auto")
+    one, other = (model.fit(sources.arrays(rows, MEAN)).predict(X) for rows in (X, X.toarray()))
+    assert_array_equal(one, other)
 
 
 def test_rows_are_counted_by_their_entries():
