@@ -131,7 +131,7 @@ class CosineObjective:
         ValueError
             If X is not finite or has another number of rows.
         """
-        X = np.asarray(X.toarray() if issparse(X) else X)
+        X = np.asarray(X.toarray("C") if issparse(X) else X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         n_samples = len(read_targets(matrix, self.loss))
         if X.ndim != 2 or len(X) != n_samples or not np.isfinite(X).all():

@@ -133,4 +133,4 @@ def compressed(X: Any) -> Rows:
         found = X.count_nonzero() if issparse(X) else np.count_nonzero(X)
         if found < MOST_ENTRIES * size:
             return SparseRows.of(X)
-    return np.asarray(X.toarray() if issparse(X) else X)
+    return np.asarray(X.toarray("C") if issparse(X) else X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -123,6 +124,14 @@ BAD = [
 def test_bad_parameters_are_named(model, name):
     with pytest.raises((ValueError, TypeError), match=name):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [*MAPS, *CLASSIFIERS], ids=lambda model: type(model).__name__)
+def test_absent_entries_of_a_sparse_matrix_are_0(model):
+    dense = np.where(np.abs(X) < 0.5, 0.0, X)
+    name = "transform" if hasattr(model, "transform") else "decision_function"
+    found = [getattr(clone(model).fit(rows, Y), name)(rows) for rows in (dense, csc_array(dense))]
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("model", [*MAPS, *CLASSIFIERS], ids=lambda model: type(model).__name__)

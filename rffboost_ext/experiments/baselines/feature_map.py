@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -79,8 +80,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features, finite.
+        X : array-like or sparse matrix of shape (n, d)
+            Features, finite; an absent entry is 0.
         y : array-like of shape (n,)
             Class labels.
 
@@ -105,14 +106,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
 
         Returns
         -------
         ndarray of shape (n, p)
         """
         check_is_fitted(self)
-        return self._features(np.asarray(validate_data(self, X, reset=False, dtype=np.float64)))
+        return self._features(np.asarray(read_rows(self, X, reset=False)))
 
     @property
     def _n_features_out(self) -> int:
@@ -136,9 +137,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _read(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Valid features, and class indices; 0 if the map needs no labels."""
         if not self.supervised:
-            X = validate_data(self, X, dtype=np.float64)
+            X = read_rows(self, X)
             return X, np.zeros(len(X), dtype=np.int64)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = read_rows(self, X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         require_classes(type(self).__name__, self.classes_, self.binary)
@@ -149,9 +150,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.supervised
+        tags.input_tags.sparse = True
         if self.binary:
             tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
+
+
+def read_rows(owner: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """X (n, d) in float64, and y if it is given, by ``validate_data``; of a sparse matrix the same as an array."""
+    return validate_data(owner, X.toarray("C") if issparse(X) else X, *y, dtype=np.float64, **options)
 
 
 def require_classes(owner: str, classes: Array, binary: bool = False) -> None:
@@ -218,8 +225,8 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features, finite.
+        X : array-like or sparse matrix of shape (n, d)
+            Features, finite; an absent entry is 0.
         y : array-like of shape (n,)
             Class labels.
 
@@ -233,7 +240,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
             If a parameter or the data are invalid; the message names it.
         """
         require_all(self, self.constraints)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = read_rows(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         require_classes(type(self).__name__, self.classes_, self.mapping.binary)
@@ -262,10 +269,11 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
 
     def _transform(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = read_rows(self, X, reset=False)
         return self.mapping_.transform(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = not getattr(self.mapping, "binary", False)
         return tags

@@ -25,13 +25,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ...learners import WEIGHTINGS
 from ...learners.fourier.parts import PosteriorWeighting
 from ...terms import Cosines
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require
 from ...utils.typing import Array
+from .feature_map import read_rows
 from .greedy_kernel import GreedyKernel
 from .landmarks import PBLandmarks
 
@@ -214,7 +215,7 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
     ----------
     model : PBLandmarks
         A fitted map whose landmarks are rows.
-    X : array-like of shape (n, d)
+    X : array-like or sparse matrix of shape (n, d)
         The data that it was fitted to.
     y : array-like of shape (n,)
         Their labels.
@@ -234,7 +235,7 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
     check_is_fitted(model)
     if model.selection == "centroids":
         raise ValueError("report_landmarks: model must have landmarks that are rows, got selection='centroids'")
-    X, y = validate_data(model, X, y, reset=False, dtype=np.float64)
+    X, y = read_rows(model, X, y, reset=False)
     strange = np.setdiff1d(y, model.classes_)
     if len(strange):
         raise ValueError(f"report_landmarks: y must hold labels of the fit, {model.classes_}, got {strange[0]!r}")
