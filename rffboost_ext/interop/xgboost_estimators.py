@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -86,6 +86,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     get_booster: Any
     booster: Any
     tree_method: Any
+    missing: Any
     n_jobs: Any
     max_bin: Any
 
@@ -175,13 +176,16 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
 
     def _host_matrix(self, data: Any, **options: Any) -> Any:
         """The matrix of a fit, in which an absent entry of sparse rows is 0."""
-        if issparse(data) and self.booster != "gblinear":
-            if self.tree_method not in UNBINNED:
-                options |= {"nthread": self.n_jobs, "max_bin": self.max_bin}
-                return quantile_matrix(data, **options)
-            data = data.toarray()
-        # Linear models take missing values for 0.
-        return super()._create_dmatrix(data=as_csr(data), **options)
+        if self._takes_csr or not issparse(data):
+            return super()._create_dmatrix(data=as_csr(data), **options)
+        if self.tree_method in UNBINNED:
+            return super()._create_dmatrix(data=data.toarray(), **options)
+        return quantile_matrix(data, nthread=self.n_jobs, max_bin=self.max_bin, **options)
+
+    @property
+    def _takes_csr(self) -> bool:
+        # Linear models take missing values for 0, and zeros may be declared missing.
+        return self.booster == "gblinear" or self.missing == 0.0
 
     def _needs_attached(self, y: Array) -> bool:
         # XGBoost takes a target for each score.
@@ -214,11 +218,15 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
     def _host_predict(self, X: Any, **options: Any) -> Array:
         if options.get("base_margin") is not None:
             check_base_margin(options["base_margin"], _num_samples(X), len(self.baseline_))
-        return in_blocks(partial(xgboost.XGBModel.predict, self), X, **options)
+        return self._on_rows(partial(xgboost.XGBModel.predict, self), X, **options)
 
     def apply(self, X: Any, iteration_range: tuple[int, int] | None = None) -> Array:
         """The leaf of each row of X (n, d) in each tree: (n, T), as by XGBoost."""
-        return in_blocks(super().apply, X, iteration_range=iteration_range)  # type: ignore[misc]
+        return self._on_rows(super().apply, X, iteration_range=iteration_range)  # type: ignore[misc]
+
+    def _on_rows(self, method: Callable[..., Array], X: Any, **options: Any) -> Array:
+        by_block = issparse(X) and not self._takes_csr
+        return in_blocks(method, X, **options) if by_block else method(as_csr(X), **options)
 
     def _is_own_metric(self, metric: Any) -> bool:
         # XGBoost takes lower values for better ones, except of metrics of its own names.

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from xgboost import DataIter, QuantileDMatrix
 
 from .._signals import defer_signals
@@ -59,13 +58,10 @@ def quantile_matrix(
 
 
 def in_blocks(method: Callable[..., Array], X: Any, base_margin: Any = None, **options: Any) -> Array:
-    """A method of X (n, d) and ``base_margin`` that returns an array of n rows; of sparse X, block by block."""
-    margin = {} if base_margin is None else {"base_margin": base_margin}
-    if not issparse(X):
-        return method(X, **margin, **options)
+    """What a method returns for sparse rows X (n, d) and their ``base_margin``, on dense rows block by block."""
     found, first = [], 0
     for block in SparseRows.of(X).blocks():
         rows = slice(first, first := first + len(block))
-        parts = {name: np.asarray(values)[rows] for name, values in margin.items()}
-        found.append(method(block, **parts, **options))
+        margin = {} if base_margin is None else {"base_margin": np.asarray(base_margin)[rows]}
+        found.append(method(block, **margin, **options))
     return np.concatenate(found)

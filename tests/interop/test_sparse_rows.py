@@ -139,8 +139,11 @@ def test_models_are_continued_and_converted(host, most, monkeypatch):
     np.testing.assert_array_equal([*ensemble.staged(rows)], [*ensemble.staged(X)])
 
 
-@hosts
-def test_no_array_is_larger_than_a_block(host, monkeypatch):
+@pytest.mark.parametrize(
+    ("host", "params"),
+    [(XGBOOST, {}), (XGBOOST, {"missing": 0.0}), (XGBOOST, {"booster": "gblinear"}), (LIGHTGBM, {})],
+)
+def test_no_array_is_larger_than_a_block(host, params, monkeypatch):
     sizes = [0]
 
     def counted(self, *args, **kwargs):
@@ -150,8 +153,8 @@ def test_no_array_is_larger_than_a_block(host, monkeypatch):
     for cls in (sp.csr_matrix, sp.csr_array):
         monkeypatch.setattr(cls, "toarray", counted, raising=False)
     rows = sp.csr_matrix(X)
-    host.estimator().fit(rows, Y, **host.watch(rows[::2], Y[::2])).predict(rows)
-    assert max(sizes) <= sparse.BLOCK_BYTES + 8 * D
+    host.estimator(**params).fit(rows, Y, **host.watch(rows[::2], Y[::2])).predict(rows)
+    assert max(sizes) <= (0 if host is LIGHTGBM or params else sparse.BLOCK_BYTES + 8 * D)
 
 
 @hosts
