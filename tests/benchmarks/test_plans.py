@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from benchmarks import defaults, distributions, ranking, refresh, tables, unbalanced
+from benchmarks import defaults, distributions, ranking, refresh, sparse, tables, unbalanced
 from benchmarks.command import data_folder
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
 from rffboost_ext.experiments import study
@@ -49,6 +50,13 @@ def short_stream(monkeypatch):
     monkeypatch.setattr(refresh, "LIGHTGBM_ROUNDS", 3)
 
 
+def few_words(monkeypatch):
+    monkeypatch.setattr(sparse, "WORDS", (200, 70, 5))
+    monkeypatch.setattr(sparse, "WARM_UP", (20, 5))
+    # Processes of their own would import all packages.
+    monkeypatch.setattr(sparse, "POOL", ThreadPool)
+
+
 def shorter(monkeypatch):
     def fit(X, y, X_test, seed):
         mean = RFFBoostRegressor(learner="tree", n_estimators=3, early_stopping=False).fit(X, y).predict(X_test)
@@ -79,6 +87,12 @@ PLANS = {
     ),
     "ranking": (ranking.BENCHMARK.main, ["--systems", "ours", "xgboost"], 4, few_queries),
     "unbalanced": (unbalanced.BENCHMARK.main, ["--systems", "none, XGBoost", "weights, XGBoost"], 4, few_rows),
+    "sparse": (
+        sparse.BENCHMARK.main,
+        ["--datasets", "words", "--systems", "LogisticRegression", "LightGBM"],
+        4,
+        few_words,
+    ),
     "refresh": (
         refresh.BENCHMARK.main,
         ["--datasets", "values, 200 rows", "--systems", "refresh", "LightGBM, refit"],
