@@ -16,6 +16,7 @@ from rffboost_ext.exporting import (
     check_base_margin,
     column_names,
     column_values,
+    dense_with_nan,
     is_missing,
     is_table,
     number_columns,
@@ -26,7 +27,6 @@ from rffboost_ext.exporting import (
 
 from .metadata import Metadata
 from .model import OFFSET
-from .sparse_steps import with_gaps
 
 BLOCK = 2**22
 """Numbers of a block of rows."""
@@ -71,7 +71,7 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin
         If X has other columns or types than the file, missing values in a column that had none in fit, or is a
         masked array; if the offset is missing, superfluous, or of another shape or type.
     """
-    X = read_table(with_gaps(X) if metadata.absent_is_missing and issparse(X) else X)
+    X = read_table(dense_with_nan(X) if metadata.absent_is_missing and issparse(X) else X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
     offset = {OFFSET: inputs[OFFSET]} if metadata.n_offsets else {}
     inputs = {name: kind for name, kind in inputs.items() if name not in offset}

@@ -24,12 +24,20 @@ from rffboost_ext import (
     RFFBoostRanker,
     RFFBoostRegressor,
 )
-from rffboost_ext.exporting import Array, BaseRFFBoost, CategoryEncoding, as_numbers, native_table, read_table
+from rffboost_ext.exporting import (
+    Array,
+    BaseRFFBoost,
+    CategoryEncoding,
+    as_numbers,
+    dense_with_nan,
+    native_table,
+    read_table,
+)
 
 from .derived_links import ColumnLink, MeanLink, require_mean
 from .model import RESERVED
 from .scaling import Scaling, behind_scaling, center_and_scale, with_lower_thresholds
-from .sparse_steps import dense, divides_by_norm, parts, with_gaps
+from .sparse_steps import dense, divides_by_norm, parts
 
 
 @dataclass(frozen=True)
@@ -139,7 +147,7 @@ class ExportSource:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
             return dense(self.steps.transform(native_table(X)), self.absent)
-        X = with_gaps(X) if self.absent_is_missing and issparse(X) else X
+        X = dense_with_nan(X) if self.absent_is_missing and issparse(X) else X
         return np.asarray(as_numbers(read_table(X), in_fit=False))
 
     def with_times(self, times: Array | None) -> ExportSource:

@@ -104,10 +104,3 @@ def dense(X: Any, absent: Array | None = None) -> Array:
     if absent is None:
         return found
     return np.where(found.astype(np.float32) == absent.astype(np.float32), np.nan, found)
-
-
-def with_gaps(X: Any) -> Array:
-    """A sparse matrix as an array with NaN for absent entries."""
-    entries, dense = X.tocoo(), np.full(X.shape, np.nan)
-    dense[entries.row, entries.col] = entries.data
-    return dense

@@ -13,6 +13,7 @@ from .interop.host import HostModel
 from .interop.links import XGBOOST
 from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
+from .interop.xgboost_host import dense_with_nan
 from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
 from .persistence.container import MAGIC
 from .preprocessing.category_encoding import CategoryEncoding, category_lists
