@@ -134,10 +134,21 @@ class ArraySource(Source):
 
     def _part(self, first: int, n_rows: int, size: int) -> ArrayPart:
         columns = {
-            name: column if isinstance(column, str) else column[first : first + n_rows]
+            name: column if isinstance(column, str) else view_of_rows(column, first, first + n_rows)
             for name, column in self.columns.items()
         }
         return ArrayPart(columns, first, n_rows, size)
+
+
+def view_of_rows(column: Any, first: int, last: int) -> Any:
+    """Rows of an array or a csr_array, whose own slices and whose constructor would copy them."""
+    if not issparse(column):
+        return column[first:last]
+    begin, end = column.indptr[[first, last]]
+    rows = csr_array((last - first, column.shape[1]), dtype=column.dtype)
+    rows.data, rows.indices = column.data[begin:end], column.indices[begin:end]
+    rows.indptr = column.indptr[first : last + 1] - begin
+    return rows
 
 
 def opened(column: Array | str) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,6 +83,12 @@ def test_rows_are_counted_by_their_entries():
     assert sources.arrays(rows).row_limit() == 2**28 // 60
     many = np.ones((100, 3))
     assert sources.arrays(csr_matrix(many)).row_limit() == sources.arrays(many).row_limit()
+
+
+def test_parts_of_a_matrix_are_no_copies(monkeypatch):
+    monkeypatch.setattr(sys.modules[type(sources.arrays(X)).__module__], "PART_ROWS", 1000)
+    rows = sources.arrays(csr_matrix(random_array((10_000, 100), density=0.1, rng=0).toarray()))
+    assert traced(rows.parts) < 200_000
 
 
 def test_wide_rows_are_never_dense():
