@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
 from rffboost_ext.exporting import MAGIC, check_outputs, read_csv, with_underscores
@@ -17,6 +19,7 @@ from rffboost_ext.exporting import MAGIC, check_outputs, read_csv, with_undersco
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
 from .predictor import OnnxPredictor
+from .source import export_source
 from .verify import verify_onnx
 
 if TYPE_CHECKING:
@@ -60,8 +63,8 @@ def export(
     TIMES, separated by commas, are those of survival functions.
     """
     check_outputs({"MODEL": model}, [estimator] if data is None else [estimator, data])
-    rows = None if data is None else read_table(data)
     fitted = load_estimator(estimator)
+    rows = None if data is None else as_taken(fitted, read_table(data))
     grid = times.split(",") if times else None
     choices: dict[str, Any] = {"dtype": dtype, "opset": opset, "tree_operators": tree_operators, "times": grid}
     save_onnx(fitted, model, rows, **choices, model_version=model_version)
@@ -75,7 +78,7 @@ def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime
     """
     fitted = load_estimator(estimator)
     rows, margin = split_offset(read_table(data, OnnxPredictor(model)), base_margin)
-    X = select_columns(rows, list(getattr(fitted, "feature_names_in_", [])))
+    X = as_taken(fitted, select_columns(rows, list(getattr(fitted, "feature_names_in_", []))))
     report = verify_onnx(fitted, model, X, base_margin=margin, runtime=runtime)
     print(report)
     if not report.passed:
@@ -162,6 +165,11 @@ def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
         verbatim: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
         rows[words] = pandas.read_csv(path, index_col=False, **verbatim)[words]
     return rows
+
+
+def as_taken(fitted: Any, X: Any) -> Any:
+    """X as an estimator takes it: its first column if the estimator is a pipeline that takes texts."""
+    return np.asarray(X)[:, 0] if export_source(fitted).takes_texts else X
 
 
 def split_offset(data: DataFrame, names: str) -> tuple[DataFrame, Any]:

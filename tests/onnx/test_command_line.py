@@ -11,6 +11,8 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
 from onnx_export import save_onnx
 from onnx_export.cli import main
@@ -62,6 +64,16 @@ def test_all_commands(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["verify", "other.joblib", "model.onnx", "data.csv"]) == 1
     assert "MISMATCH" in capsys.readouterr().out
+
+
+def test_a_pipeline_that_takes_texts(files: Path) -> None:
+    rows = pd.DataFrame({"review": ["good bar", "NA", "None"] * 20})
+    rows.to_csv("data.csv", index=False)
+    pipeline = make_pipeline(TfidfVectorizer(), RFFBoostClassifier(**BRIEF)).fit(rows["review"], [1, 0, 2] * 20)
+    joblib.dump(pipeline, "estimator.joblib")
+    assert main(["export", "estimator.joblib", "m.onnx", "--data", "data.csv"]) == 0
+    assert main(["verify", "estimator.joblib", "m.onnx", "data.csv"]) == 0
+    np.testing.assert_array_equal(predicted(rows)["prediction"], pipeline.predict(rows["review"]))
 
 
 def test_as_a_module(files: Path) -> None:
