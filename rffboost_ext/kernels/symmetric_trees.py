@@ -246,6 +246,52 @@ def find_gains(  # type: ignore[no-untyped-def]
                 add_gains(splits, total, penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
 
 
+@kernel("i8[1] u4[1] u1[1] u1[1] i4[1] f8[2] f8[2] i8[1] i8[1] f8 f8 f8[3]* i8 i8")
+def find_sparse_gains(  # type: ignore[no-untyped-def]
+    begin, rows, codes, absent, leaf, sums, totals, columns, n_codes, penalty, least, gains, first, last
+):
+    """As :func:`find_gains`, of sparse columns, in place of the sums below each code.
+
+    Column j has the `codes` of `rows` from ``begin[j]`` to ``begin[j + 1]``, and the code ``absent[j]`` in all
+    other rows. `leaf` (n,) is the leaf of each row, -1 for a row that is left out, `sums` (n, s) are the
+    derivatives of each row and `totals` (leaves, s) those of each leaf.
+    """
+    n_leaves, n_sums, most = len(totals), sums.shape[1], gains.shape[2]
+    below, left = np.empty((n_leaves, n_sums, most)), np.empty((n_sums, most))
+    low, high = np.empty(most), np.empty(most)
+    for j in range(first, last):
+        column, bins = columns[j], n_codes[j]
+        below[:, :, :bins] = 0.0
+        for e in range(begin[column], begin[column + 1]):
+            k = leaf[rows[e]]
+            if k >= 0:
+                for s in range(n_sums):
+                    below[k, s, codes[e]] += sums[rows[e], s]
+        gains[j] = 0.0
+        for k in range(n_leaves):
+            for s in range(n_sums):
+                below[k, s, absent[column]] = totals[k, s] - below[k, s, :bins].sum()
+                for b in range(1, bins):
+                    below[k, s, b] += below[k, s, b - 1]
+        has_missing = has_rows(below, n_leaves)
+        for k in range(n_leaves):
+            for side in range(2 if has_missing else 1):
+                splits = below[k]
+                if side:
+                    leave_out(below[k], False, bins, left)
+                    splits = left
+                add_gains(splits, totals[k], penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
+
+
+@kernel("i4[1] f8[2] f8[2]*")
+def add_totals(leaf, sums, totals):  # type: ignore[no-untyped-def]
+    """Add the derivatives (n, s) of rows to the `totals` (leaves, s) of their leaves; -1 is none."""
+    for i in range(len(leaf)):
+        if leaf[i] >= 0:
+            for s in range(sums.shape[1]):
+                totals[leaf[i], s] += sums[i, s]
+
+
 @kernel("u1[1] u1[1] u4[1] f8[2] i8[1]* i8[1]* i8 u4[1]* f8[2]*")
 def partition_rows(column, table, rows, sums, start, stop, n_leaves, new_rows, new_sums):  # type: ignore[no-untyped-def]
     """Split each leaf: rows that go right by `table` are leaf ``l + n_leaves``, in the opposite order."""

@@ -166,13 +166,18 @@ def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
         shares = below[len(ordered) - 1] * np.arange(1, max_bin) / max_bin
         places = np.searchsorted(upper, np.searchsorted(below, shares), side="right")
         upper = upper[np.unique(places.clip(max=len(upper) - 1))]
-    middle = 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
+    return edges_between(ordered[upper - 1], ordered[upper])
+
+
+def edges_between(lower: Array, upper: Array) -> Array:
+    """Edges midway between adjacent values (k,), as :func:`bin_edges` rounds them."""
+    middle = 0.5 * lower + 0.5 * upper
     with np.errstate(over="ignore"):
-        lower, single = ordered[upper - 1].astype(np.float32), middle.astype(np.float32)
+        below, single = lower.astype(np.float32), middle.astype(np.float32)
     single = np.where(single > middle, np.nextafter(single, np.float32(-np.inf)), single)
-    middle = np.where(single > lower, single, middle)
+    middle = np.where(single > below, single, middle)
     # Between neighbours among numbers in double precision there is no other.
-    return np.where(middle > ordered[upper - 1], middle, ordered[upper])
+    return np.where(middle > lower, middle, upper)
 
 
 # Up to this number of levels splits single out one of them.
@@ -216,6 +221,19 @@ class BinnedFeatures:
         run_over_tiles(bin_columns, len(columns), design.n_jobs)
         return cls(codes, columns, crosses)
 
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, n."""
+        return self.codes.shape[1]
+
+    def codes_of(self, column: int) -> Array:
+        """The codes of a column, (n,), uint8."""
+        return self.codes[column]
+
+    def undivided(self, rows: Array, sums: Array, max_depth: int) -> RowsByLeaf:
+        """Some rows (m,) and their derivatives (m, s) in the root of a tree."""
+        return RowsByLeaf(self.codes, rows, sums, max_depth)
+
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Raise a ValueError if outputs are to be monotone in a category."""
         for j, sign in enumerate(() if signs is None else signs):
@@ -228,6 +246,38 @@ class BinnedFeatures:
     def many_levels(self) -> list[ManyLevels]:
         """The categories that are ordered anew for each tree."""
         return [column for column in self.columns if isinstance(column, ManyLevels)]
+
+
+class RowsByLeaf:
+    """The rows of a tree in growth, in the order of its leaves.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (d, n), uint8
+        The code of each value.
+    rows, sums : ndarray of shape (m,), (m, s)
+        The rows and their derivatives.
+    max_depth : int
+        The most levels.
+    """
+
+    def __init__(self, codes: Array, rows: Array, sums: Array, max_depth: int) -> None:
+        self.codes, self.rows, self.sums = codes, rows, sums
+        self.start, self.stop = np.zeros((2, 2**max_depth), dtype=np.int64)
+        self.stop[0] = len(rows)
+        self.spare = np.empty_like(rows), np.empty_like(sums)
+
+    def divide(self, codes: Array, table: Array, level: int) -> None:
+        """Divide each leaf of a level by the codes of a column, (n,), of which `table` (256,) go right."""
+        leaves = self.rows, self.sums, self.start, self.stop, 2**level
+        compiled("symmetric_trees").partition_rows(codes, table, *leaves, *self.spare)
+        (self.rows, self.sums), self.spare = self.spare, (self.rows, self.sums)
+
+    def find_gains(self, columns: Array, *arguments: Any, n_leaves: int, n_jobs: int) -> None:
+        """Call the kernel of this name for some columns."""
+        leaves = self.rows, self.sums, self.start, self.stop, n_leaves
+        kernel = compiled("symmetric_trees").find_gains
+        run_over_tiles(kernel, len(columns), n_jobs, self.codes, *leaves, columns, *arguments)
 
 
 # Codes of more bytes are kept on disk.

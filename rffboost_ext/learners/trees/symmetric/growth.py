@@ -11,9 +11,9 @@ import numpy as np
 from ....core import Round
 from ....kernels import compiled
 from ....terms import SymmetricTrees
-from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from .columns import BinnedFeatures, Condition
+from .sparse_columns import SparseFeatures
 
 
 def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition]) -> SymmetricTrees:
@@ -100,7 +100,7 @@ class Histograms:
 
     Parameters
     ----------
-    features : BinnedFeatures
+    features : BinnedFeatures or SparseFeatures
     max_depth : int
     n_sums : int
         Number of derivatives per row.
@@ -108,7 +108,9 @@ class Histograms:
         Number of threads, of which no result depends.
     """
 
-    def __init__(self, features: BinnedFeatures, max_depth: int, n_sums: int, n_jobs: int) -> None:
+    def __init__(
+        self, features: BinnedFeatures | SparseFeatures, max_depth: int, n_sums: int, n_jobs: int
+    ) -> None:
         self.features, self.max_depth, self.n_jobs = features, max_depth, n_jobs
         self.n_codes = np.array([column.n_codes for column in features.columns])
         self.one_hot = np.array([column.one_hot for column in features.columns])
@@ -147,22 +149,15 @@ class Histograms:
         rows, sums, units, bound = in_units(derivatives)
         rows = rows if drawn is None else drawn[rows]
         penalty, least = penalty / units[1], max(least / units[1], TINY)
-        start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
-        stop[0] = len(rows)
-        spare = np.empty_like(rows), np.empty_like(sums)
-        kernels = compiled("symmetric_trees")
+        divided = self.features.undivided(rows, sums, self.max_depth)
         options = self.n_codes[columns], self.one_hot[columns], penalty, least
         memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
         splits: list[tuple[int, int, bool]] = []
         routes: list[tuple[Array, Array]] = []
         for level in range(self.max_depth):
             if routes:
-                before = rows, sums, start, stop, 2 ** (level - 1)
-                kernels.partition_rows(*routes[-1], *before, *spare)
-                (rows, sums), spare = spare, (rows, sums)
-            leaves = rows, sums, start, stop, 2**level
-            arguments = self.features.codes, *leaves, columns, *options, memory, gains
-            run_over_tiles(kernels.find_gains, len(columns), self.n_jobs, *arguments)
+                divided.divide(*routes[-1], level - 1)
+            divided.find_gains(columns, *options, memory, gains, n_leaves=2**level, n_jobs=self.n_jobs)
             column, missing_right, code = np.unravel_index(int(adjust(gains, *units).argmax()), gains.shape)
             if not gains[column, missing_right, code] > LEAST_GAIN * bound:
                 break
@@ -175,11 +170,11 @@ class Histograms:
 
     def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
         """The codes of a column, (n,), and whether each code goes right, (256,)."""
-        return self.features.codes[column], self.features.columns[column].table(code, missing_right)
+        return self.features.codes_of(column), self.features.columns[column].table(code, missing_right)
 
     def _leaves(self, routes: Sequence[tuple[Array, Array]]) -> Array:
         """The leaf of each row, (n,): bit l is 1 if it goes right at level l."""
-        leaf = np.zeros(self.features.codes.shape[1], dtype=np.int32)
+        leaf = np.zeros(self.features.n_samples, dtype=np.int32)
         for level, route in enumerate(routes):
             compiled("symmetric_trees").add_level(*route, level, leaf)
         return leaf

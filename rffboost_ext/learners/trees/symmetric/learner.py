@@ -23,6 +23,7 @@ from ....utils.param_validation import (
     OneOf,
     is_auto,
 )
+from ....utils.sparse import SparseRows
 from ....utils.typing import Array
 from ...registry import LEARNERS
 from ...subsampling import RowSampler, sample_rows
@@ -33,7 +34,6 @@ from .crosses import crosses_of, probed_importances
 from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import (
     central_range,
-    central_ranges,
     constant_leaves,
     leaf_sums,
     linear_leaves,
@@ -42,6 +42,7 @@ from .leaves import (
     old_coefficients,
     standardised_levels,
 )
+from .sparse_columns import SparseFeatures
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 ORDERED_SUBSAMPLE = 0.5
@@ -212,12 +213,13 @@ class SymmetricGrower:
         self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
         self.histograms: Histograms | None = None
 
-    def _binned(self, round: Round, crosses: Crosses) -> BinnedFeatures:
+    def _binned(self, round: Round, crosses: Crosses) -> BinnedFeatures | SparseFeatures:
         """The features of a round and crosses, in bins."""
         design, max_bin = round.design, self.learner.max_bin
+        kind = SparseFeatures if isinstance(design.original, SparseRows) else BinnedFeatures
         return round.design.cache(
-            (BinnedFeatures, max_bin, crosses.table.tobytes()),
-            lambda: BinnedFeatures.of(design, round.loss_weight, max_bin, crosses),
+            (kind, max_bin, crosses.table.tobytes()),
+            lambda: kind.of(design, round.loss_weight, max_bin, crosses),
         )
 
     def _histograms(self, round: Round) -> Histograms:
@@ -342,27 +344,25 @@ class SymmetricGrower:
     def _factors(self, round: Round, tree: SymmetricTrees) -> tuple[Array, dict[str, Array]]:
         """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
         design = round.design
-        X, ranges = design.cache(
-            (SymmetricGrower, "ranges"),
-            lambda: (np.ascontiguousarray(design.original), central_ranges(design.original, round.loss_weight)),
-        )
-        plain, crosses = tree.split_columns(X.shape[1])
+        original, d = design.original, design.original.shape[1]
+        plain, crosses = tree.split_columns(d)
         feature = plain.feature[0]
         columns, listed = self.features.columns, feature.tolist()
-        is_number = [f >= X.shape[1] or columns[f].is_number for f in listed]
+        is_number = [f >= d or columns[f].is_number for f in listed]
         # A feature of several levels has one slope.
         has_slope = np.array([is_number[level] and f not in listed[:level] for level, f in enumerate(listed)])
-        if len(crosses):
-            further = [self._range_of_cross(round, crosses, k) for k in range(len(crosses))]
-            ranges, d = np.column_stack([ranges, *further]), X.shape[1]
-            X = np.column_stack([X[:, f] if f < d else crosses.column(X, f - d) for f in feature])
-        low, high, center, scale = ranges.take(feature, axis=1)
-        feature = np.arange(tree.depth, dtype=np.int32) if len(crosses) else feature
+
+        def column(f: int) -> Array:
+            return original[:, f].astype(np.float64) if f < d else crosses.column(original, f - d)
+
+        def range_of(f: int) -> tuple[float, float, float, float]:
+            key = SymmetricGrower, "range", *([f] if f < d else crosses.table[f - d].tolist())
+            return design.cache(key, lambda: central_range(column(f), round.loss_weight))
+
+        low, high, center, scale = np.array(list(map(range_of, listed))).T
+        if len(crosses) or isinstance(original, SparseRows):
+            X, feature = np.column_stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
+        else:
+            X = design.cache((SymmetricGrower, "rows"), lambda: np.ascontiguousarray(original))
         line = {"low": low, "high": high, "center": center, "scale": np.where(has_slope, scale, np.inf)}
         return standardised_levels(X, feature, *line.values()), line
-
-    def _range_of_cross(self, round: Round, crosses: Crosses, k: int) -> tuple[float, float, float, float]:
-        """The central range of cross k, which is kept for the fit."""
-        key = SymmetricGrower, "range", *crosses.table[k].tolist()
-        values = round.design.original
-        return round.design.cache(key, lambda: central_range(crosses.column(values, k), round.loss_weight))

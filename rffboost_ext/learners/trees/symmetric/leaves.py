@@ -134,17 +134,12 @@ def standardised_levels(X: Array, feature: Array, low: Array, high: Array, cente
     return Z
 
 
-def central_ranges(X: Array, weight: Array) -> Array:
-    """Range, weighted mean and standard deviation in it of each column, (4, d).
+def central_range(values: Array, weight: Array) -> tuple[float, float, float, float]:
+    """The range of a column (n,), low and high, and the weighted mean and standard deviation in it.
 
     The range leaves out a share of :data:`TAIL` of the rows at both ends, which would be far from the others where
     tails are heavy, and lines with them. Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
     """
-    return np.stack([central_range(values.astype(np.float64), weight) for values in X.T], axis=1)
-
-
-def central_range(values: Array, weight: Array) -> tuple[float, float, float, float]:
-    """As :func:`central_ranges`, of one column (n,)."""
     counted = (weight > 0.0) & ~np.isnan(values)
     if not counted.any():
         return 0.0, 0.0, 0.0, 1.0
