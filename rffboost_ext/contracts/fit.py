@@ -251,7 +251,9 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
             f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe(term)}"
         )
     try:
-        term.check(round.design.n_features, round.raw.shape[1])
+        # Trees are functions of the original columns, the others of those of design.X.
+        n_features = max(round.design.n_features, round.design.original.shape[1])
+        term.check(n_features, round.raw.shape[1])
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)
@@ -286,7 +288,7 @@ def check_terms_of_fit(terms: Sequence[Term], X: Array, outputs: Array | None = 
     """
     rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), ROWS_OF_FIT)).astype(np.intp))
     for family in group_by_family([term for term in terms if is_foreign(term)]).values():
-        sample = TermSample(family, X[rows], TOLERANCE_OF_FIT, rows)
+        sample = TermSample(family, np.asarray(X[rows]), TOLERANCE_OF_FIT, rows)
         keep_laws(sample)
         if outputs is not None and family[-1] is terms[-1]:
             law, size = "the outputs that the learner returned must be term(X)", np.abs(outputs).max(axis=0)

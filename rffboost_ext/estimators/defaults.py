@@ -18,9 +18,10 @@ from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.plan import Member, Plan
 from ..core import Learner
 from ..data.dataset import Dataset
-from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, SymmetricTree
+from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, RidgePath, SymmetricTree
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
+from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 
 # Number of rounds without early stopping, and the maximum with it.
@@ -186,6 +187,8 @@ def members(
     """The members of a stack: the given learners or symmetric trees, then others that differ from them."""
     if not given and rows.rows == "groups":
         given = [mixture(estimator, row, rows)]
+    if not given and isinstance(rows.X, SparseRows):
+        return [member(sparse_trees(len(rows)), TREES_LIMIT), member(RidgePath(), RIDGE_LIMIT)]
     stack = [member(learner) for learner in given]
     if not given and len(rows) <= FEW:
         stack = [member(SymmetricTree(leaf="linear", max_depth=4), TREES_LIMIT)]
@@ -206,6 +209,11 @@ def members(
     if len(rows) <= max(FEW, rows.X.shape[1]):
         stack.append(member(LassoPath(), RIDGE_LIMIT, condition=IF_BEST))
     return stack
+
+
+def sparse_trees(n_samples: int) -> SymmetricTree:
+    """Symmetric trees for sparse rows, each of a sample of the columns."""
+    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples), max_bin=16, colsample_bytree=0.1)
 
 
 def is_fast(estimator: Any, rows: Dataset) -> bool:

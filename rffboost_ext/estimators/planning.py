@@ -17,7 +17,7 @@ from ..boosting.loop import Parts, Shrunk
 from ..boosting.plan import Member, Plan, Start
 from ..core import Learner
 from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
-from ..learners import RFF1, RFFIRLS, RFFK, LassoPath, Mixture, RFFNewton, SymmetricTree, Tree
+from ..learners import RFF1, RFFIRLS, RFFK, LassoPath, Mixture, RFFNewton, RidgePath, SymmetricTree, Tree
 from ..learners.kernel_machines.base import KernelMachine
 from ..learners.registry import LEARNERS
 from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT
@@ -146,6 +146,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     RFFNewton: SECOND_ORDER,
     KernelMachine: SECOND_ORDER,
     LassoPath: SECOND_ORDER,
+    RidgePath: replace(SECOND_ORDER, pool_size=None),
     RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
     Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
     # With more rows XGBoost's bins depend on weights.

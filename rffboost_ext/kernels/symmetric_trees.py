@@ -283,6 +283,20 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
                 add_gains(splits, totals[k], penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
 
 
+@kernel("i8[1] f8[1] i8[1] f8[1] u1[1]* u1[1]*")
+def find_sparse_codes(begin, values, first, edges, codes, absent):  # type: ignore[no-untyped-def]
+    """As :func:`find_codes`, of the entries of sparse columns and of 0 in each column.
+
+    Column j has the `values` from ``begin[j]`` to ``begin[j + 1]`` and the `edges` from ``first[j]`` to
+    ``first[j + 1]``.
+    """
+    for j in range(len(absent)):
+        own = edges[first[j] : first[j + 1]]
+        absent[j] = 1 + np.searchsorted(own, 0.0, side="right")
+        for e in range(begin[j], begin[j + 1]):
+            codes[e] = 0 if np.isnan(values[e]) else 1 + np.searchsorted(own, values[e], side="right")
+
+
 @kernel("i4[1] f8[2] f8[2]*")
 def add_totals(leaf, sums, totals):  # type: ignore[no-untyped-def]
     """Add the derivatives (n, s) of rows to the `totals` (leaves, s) of their leaves; -1 is none."""

@@ -9,6 +9,7 @@ from .kernel_machines.ridge import RFFRidge
 from .lasso import LassoPath
 from .mixture import Mixture
 from .registry import LEARNERS
+from .ridge import RidgePath
 from .trees.learner import Tree
 from .trees.symmetric.learner import SymmetricTree
 
@@ -27,6 +28,7 @@ __all__ = [
     "Placement",
     "RFFNewton",
     "RFFRidge",
+    "RidgePath",
     "Spectrum",
     "SymmetricTree",
     "Tree",

@@ -30,8 +30,8 @@ MAX_REGRESSION_ROWS, MAX_REGRESSION_COLUMNS = 20_000, 200
 INDICATOR_SCALE = 2.0
 # Maximum number of rows for the mean and scale of log-transformed columns.
 MAX_LOG_ROWS = 2**17
-# Maximum bytes, as an array, of the columns of a sparse matrix that learners of numbers see.
-SKETCH_BYTES = 2**26
+# Maximum bytes, as an array, and number of the columns of a sparse matrix that learners of numbers see.
+SKETCH_BYTES, SKETCH_COLUMNS = 2**27, 1_024
 
 
 def fit_feature_expansion(
@@ -62,7 +62,7 @@ def fit_feature_expansion(
         Whether missing values are allowed in columns that have none in training.
     """
     if isinstance(X, SparseRows):
-        size = max(1, SKETCH_BYTES // (8 * max(1, len(X))))
+        size = min(max(1, SKETCH_BYTES // (8 * max(1, len(X)))), SKETCH_COLUMNS)
         columns = np.sort(np.argsort(-X.counts, kind="stable")[:size])
         means = observed_means(X[:, columns], weight)
         return ImputeAndEncode(X.shape[1], columns, means, NO_COLUMNS, NO_COLUMNS, ())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from ..core import Term
 from ..utils.arrays import require_used_columns
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .clipping import ClipAndLog
 from .mapped import FeatureMap, around_clipped
@@ -35,18 +36,28 @@ class Linear(Term):
         Subtracted from x; the origin by default. Near the data it keeps the rounding error small.
     clipping : ClipAndLog, optional
         Applied to x first; by default x is neither imputed, nor clipped, nor log-transformed.
+    on_original : bool, default=False
+        Whether a learner has fitted it to the original columns, and not to ``design.X``.
     """
+
+    reads_sparse: ClassVar[bool] = True
 
     columns: Array
     slope: Array
     intercept: Array
     center: Array | None = None
     clipping: ClipAndLog | None = None
+    on_original: bool = False
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Rows) -> Array:
+        means = None if self.clipping is None else self.clipping.means
+        if isinstance(X, SparseRows) and self.on_original and means is not None:
+            slope = np.zeros((X.shape[1], self.slope.shape[1]))
+            slope[self.columns] = self.slope
+            return np.asarray(X.filled(means).matrix @ slope + self.intercept)
         return np.asarray(self.factors(X) @ self.slope + self.intercept)
 
-    def factors(self, X: Array) -> Array:
+    def factors(self, X: Rows) -> Array:
         """What the slopes multiply: the used columns of X (n, d), clipped and centred, (n, k), in float64."""
         require_used_columns(X, self.columns)
         used = X[:, self.columns].astype(np.float64)
@@ -92,7 +103,7 @@ class Linear(Term):
         return Linear(self.columns, self.slope / scale[self.columns, None], intercept, center, clipping)
 
     def on_features(self, features: FeatureMap) -> Term:
-        return around_clipped(self, features)
+        return self if self.on_original else around_clipped(self, features)
 
     def check(self, n_features: int | None, n_outputs: int | None) -> None:
         require_field("columns", self.columns, (None,), "i")

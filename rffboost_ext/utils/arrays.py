@@ -99,7 +99,7 @@ def require_columns(X: Rows, n_features: int) -> None:
         raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")
 
 
-def require_used_columns(X: Array, feature: Array) -> None:
+def require_used_columns(X: Rows, feature: Array) -> None:
     """Raise a ValueError if X lacks columns whose indices are in `feature`; compiled code does not check."""
     needed = int(feature.max(initial=-1)) + 1
     if X.ndim != 2 or X.shape[1] < needed:

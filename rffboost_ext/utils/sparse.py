@@ -36,6 +36,8 @@ class SparseRows:
     @classmethod
     def of(cls, X: Any) -> SparseRows:
         """The rows of an array or a sparse matrix, which is not changed."""
+        if isinstance(X, SparseRows):
+            return X
         matrix = csr_array(X)
         matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
         if not matrix.has_canonical_format or not matrix.data.all():
@@ -94,6 +96,26 @@ class SparseRows:
     def copy(self) -> SparseRows:
         """A copy."""
         return SparseRows(self.matrix.copy())
+
+    def means(self, weight: Array) -> Array:
+        """The weighted mean of each column, without missing values, (d,)."""
+        missing = np.isnan(self.matrix.data)
+        rows = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
+        of_entries = weight[rows]
+        sums = np.bincount(
+            self.matrix.indices, np.where(missing, 0.0, of_entries * self.matrix.data), self.shape[1]
+        )
+        total = weight.sum() - np.bincount(self.matrix.indices, missing * of_entries, self.shape[1])
+        return np.divide(sums, total, out=np.zeros(self.shape[1]), where=total > 0.0)
+
+    def filled(self, values: Array) -> SparseRows:
+        """The same rows with `values` (d,) in place of missing entries."""
+        missing = np.isnan(self.matrix.data)
+        if not missing.any():
+            return self
+        matrix = self.matrix.copy()
+        matrix.data[missing] = values[matrix.indices[missing]]
+        return SparseRows(matrix)
 
     def sum(self) -> float:
         """The sum of all entries; NaN if one is missing."""

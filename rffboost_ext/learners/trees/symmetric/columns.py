@@ -226,6 +226,11 @@ class BinnedFeatures:
         """Number of rows, n."""
         return self.codes.shape[1]
 
+    @property
+    def usable(self) -> Array:
+        """The columns that trees may split."""
+        return np.arange(len(self.columns))
+
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""
         return self.codes[column]

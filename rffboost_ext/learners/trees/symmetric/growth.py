@@ -80,11 +80,11 @@ def split_derivatives(
     return exactly_summable(mixed, one)
 
 
-def sampled_columns(rng: np.random.Generator, n_columns: int, share: float) -> Array:
-    """A sample of the columns, ascending; at least one."""
+def sampled_columns(rng: np.random.Generator, columns: Array, share: float) -> Array:
+    """A sample of columns (m,), ascending; at least one."""
     if share == 1.0:
-        return np.arange(n_columns)
-    return np.sort(rng.permutation(n_columns)[: max(1, int(share * n_columns))])
+        return columns
+    return columns[np.sort(rng.permutation(len(columns))[: max(1, int(share * len(columns)))])]
 
 
 # Gains below this share of the largest that is possible are rounding errors.

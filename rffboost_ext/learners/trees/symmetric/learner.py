@@ -258,7 +258,7 @@ class SymmetricGrower:
         drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
             split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
-            sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
+            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree),
             learner.reg_lambda,
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),
@@ -305,7 +305,7 @@ class SymmetricGrower:
             gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
         if learner.colsample_bylevel < 1.0:
             sampled = np.zeros((len(gains), 1, 1), dtype=np.bool_)
-            sampled[sampled_columns(rng, len(gains), learner.colsample_bylevel)] = True
+            sampled[sampled_columns(rng, np.arange(len(gains)), learner.colsample_bylevel)] = True
             gains = np.where(sampled, gains, -np.inf)
         return gains
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,34 +15,62 @@ from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
-from .columns import Column, ManyLevels, Numbers, bin_edges, edges_between
+from .columns import Column, ManyLevels, Numbers, edges_between
+
+TINY = np.finfo(np.float64).tiny
+# Shares of weights are equal up to so much.
+ROUNDING = 1e-9
+# Columns of fewer entries are not split, and of more distinct values a bin has at least so many entries.
+LEAST_ENTRIES, LEAST_PER_BIN = 8, 3
 
 
 class SparseNumbers(Numbers):
-    """Numbers of which most are 0; parameters are those of :class:`Numbers` for the entries that are stored.
+    """Numbers in bins with given edges, (m,)."""
 
-    The value 0 has a bin of its own, and the others are in bins of about equal weight.
+    def __init__(self, edges: Array) -> None:
+        self.edges, self.n_codes = edges, len(edges) + 2
+
+
+def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, max_bin: int) -> tuple[Array, Array]:
+    """The edges of bins of columns with few entries: 0 has its own, the others are of about equal weight.
+
+    Parameters
+    ----------
+    column, values, weight : ndarray of shape (m,)
+        The column of each entry, its value and the weight of its row.
+    n_columns : int
+    max_bin : int
+        The largest number of bins of a column, that of 0 included.
+
+    Returns
+    -------
+    edges : ndarray of shape (e,)
+        Column after column.
+    begin : ndarray of shape (n_columns + 1,)
+        The first edge of each column.
     """
-
-    def __init__(self, values: Array, weight: Array, max_bin: int, codes: Array) -> None:
-        self.edges = edges_around_zero(values, weight, max_bin)
-        self.n_codes = len(self.edges) + 2
-        compiled("symmetric_trees").find_codes(values.astype(np.float64), self.edges, codes)
-
-    @property
-    def absent(self) -> int:
-        """The code of 0."""
-        return 1 + int(np.searchsorted(self.edges, 0.0, side="right"))
-
-
-def edges_around_zero(values: Array, weight: Array, max_bin: int) -> Array:
-    """The edges between at most `max_bin` bins of values (m,) other than 0, and the edges between these and 0."""
-    counted = values[weight > 0.0].astype(np.float64)
-    low, high = counted[counted < 0.0].max(initial=-np.inf), counted[counted > 0.0].min(initial=np.inf)
-    edges = bin_edges(values, weight, max(1, max_bin - 2))
-    pairs = np.array([[low, 0.0], [0.0, high]])
-    around = edges_between(*pairs[np.isfinite(pairs).all(axis=1)].T)
-    return np.sort(np.concatenate([edges[(edges <= low) | (edges > high)], around]))
+    counted = (weight > 0.0) & ~np.isnan(values)
+    n_entries = np.bincount(column[counted], minlength=n_columns)
+    counted &= (n_entries >= LEAST_ENTRIES)[column]
+    every = np.arange(n_columns)
+    # Each column has the value 0 once more, without weight.
+    column, values = np.append(column[counted], every), np.append(values[counted].astype(np.float64), 0.0 * every)
+    order = np.lexsort((values, column))
+    column, values = column[order], values[order]
+    below = np.cumsum(np.append(weight[counted], 0.0 * every)[order])
+    is_first = np.append(True, (values[1:] != values[:-1]) | (column[1:] != column[:-1]))
+    last = np.searchsorted(column, every, side="right") - 1
+    total = np.diff(below[last], prepend=0.0).clip(min=TINY)
+    n_distinct = np.bincount(column[is_first], minlength=n_columns)
+    most = np.minimum(max_bin - 1, n_entries // LEAST_PER_BIN).clip(min=1)
+    column, values = column[is_first], values[is_first]
+    share = (np.append(0.0, below)[:-1][is_first] - np.append(0.0, below[last])[column]) / total[column]
+    code = np.floor(share * most[column] + ROUNDING)
+    is_new = (code[1:] != code[:-1]) | (n_distinct <= most + 1)[column[1:]] | (values[1:] * values[:-1] == 0.0)
+    upper = 1 + np.flatnonzero(is_new & (column[1:] == column[:-1]))
+    return edges_between(values[upper - 1], values[upper]), np.searchsorted(
+        column[upper], np.arange(n_columns + 1)
+    )
 
 
 @dataclass(frozen=True)
@@ -83,16 +113,21 @@ class SparseFeatures:
         begin = np.append(entries.indptr, len(entries.data) + np.cumsum(list(map(len, further)))).astype(np.int64)
         rows = np.concatenate([entries.indices, *further]).astype(np.uint32)
         values = np.concatenate([entries.data, *(one[chosen] for one, chosen in zip(dense, further, strict=True))])
-        codes, columns = np.empty(len(rows), dtype=np.uint8), list[Any](range(len(begin) - 1))
-
-        def bin_columns(first: int, last: int) -> None:
-            for j in range(first, last):
-                own = slice(begin[j], begin[j + 1])
-                columns[j] = SparseNumbers(values[own], weight[rows[own]], max_bin, codes[own])
-
-        run_over_tiles(bin_columns, len(columns), design.n_jobs)
-        absent = np.array([column.absent for column in columns], dtype=np.uint8)
+        n_columns = len(begin) - 1
+        column = np.repeat(np.arange(n_columns), np.diff(begin))
+        edges, first = sparse_edges(column, values, weight[rows], n_columns, max_bin)
+        codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
+        compiled("symmetric_trees").find_sparse_codes(
+            begin, values.astype(np.float64), first, edges, codes, absent
+        )
+        columns = [SparseNumbers(edges[slice(*ends)]) for ends in pairwise(first.tolist())]
         return cls(begin, rows, codes, absent, len(X), columns, crosses)
+
+    @cached_property
+    def usable(self) -> Array:
+        """The columns that trees may split: those of enough entries."""
+        found = np.flatnonzero(np.diff(self.begin) >= LEAST_ENTRIES)
+        return found if len(found) else np.arange(len(self.columns))
 
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""

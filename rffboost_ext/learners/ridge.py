@@ -1,0 +1,186 @@
+"""Ridge regression as a weak learner: each round adds a linear function of all columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import diags_array
+
+from ..core import Learner, Round, Term
+from ..terms import ClipAndLog, Linear
+from ..utils.parallel import SINGLE_BLAS
+from ..utils.param_validation import POSITIVE, Integer
+from ..utils.sparse import SparseRows
+from ..utils.typing import Array
+from .fourier.second_order import MIN_HESSIAN_UNIT, cap_relative_rate
+from .lasso import CONSTANT, MIN_HESSIAN
+from .registry import LEARNERS
+
+# Later rounds correct a solution that ends early.
+TOL = 1e-4
+
+
+@dataclass(frozen=True)
+class ScaledColumns:
+    """The columns that a fit regresses on.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, k)
+        Values times `scale`.
+    XT : ndarray or csr_array of shape (k, n)
+        The same, transposed.
+    scale : ndarray of shape (k,)
+        The factor of each column; 0 for a constant one.
+    squares : ndarray of shape (n,)
+        The sum of squares of each row.
+    """
+
+    X: Any
+    XT: Any
+    scale: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, X: Any, weight: Array) -> ScaledColumns:
+        """Columns (n, k), an array or a sparse matrix without missing values, scaled by weighted rows."""
+        share = weight / weight.sum()
+        center, largest = share @ X, abs(X).max(axis=0)
+        if isinstance(X, np.ndarray):
+            size = np.sqrt(share @ np.square(X - center))
+            usable = size > CONSTANT * largest
+        else:
+            largest = largest.toarray().ravel()
+            size = (share @ X.power(2) - np.square(center)).clip(min=0.0) ** 0.25 * np.sqrt(largest)
+            usable = size > 0.0
+        scale = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
+        scaled = X * scale if isinstance(X, np.ndarray) else (X @ diags_array(scale)).tocsr()
+        XT = scaled.T if isinstance(X, np.ndarray) else scaled.T.tocsr()
+        return cls(scaled, XT, scale, (scaled * scaled).sum(axis=1))
+
+    def solve(
+        self, target: Array, weight: Array, penalty: float, old: Array, prior: float, max_iter: int
+    ) -> Array:
+        """Slopes (k,) of scaled columns for a target (n,) with weights, and an intercept, last: (k + 1,).
+
+        Old coefficients (k + 1,) have the weight `prior`.
+        """
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        total = weight.sum()
+        middle, value = (self.XT @ weight) / total, float(weight @ target) / total
+        value = (total * value + prior * (old[-1] + float(old[:-1] @ middle))) / (total + prior)
+
+        # The columns are centred by the weights, so that a constant has no product with them.
+        right = self.XT @ (weight * target) - middle * float(weight @ target) + prior * old[:-1]
+
+        def product(slope: Array) -> Array:
+            inner = weight * (self.X @ slope - middle @ slope)
+            return np.asarray(self.XT @ inner - middle * inner.sum() + (penalty + prior) * slope)
+
+        matrix = LinearOperator((len(right), len(right)), matvec=product, dtype=np.float64)
+        slope, _ = cg(matrix, right, rtol=TOL, maxiter=max_iter)
+        return np.append(slope, value - middle @ slope)
+
+
+@LEARNERS.register("ridge")
+@dataclass(eq=False, repr=False)
+class RidgePath(Learner):
+    r"""A linear function of all columns, fitted by ridge regression in each round.
+
+    From the gradient g and the hessian H of any loss, the term of output c minimises
+
+    .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac{1}{2} H_{ic} f_c(x_i)^2 \right)
+              + \frac{\lambda_c}{2} \sum_j s_j^2 \beta_{jc}^2, \qquad f_c(x) = \beta_{0c} + \sum_j \beta_{jc} x_j,
+
+    a ridge regression of the working response :math:`-g / H` [1]_. With the log loss the rounds are those of
+    logistic regression by iteratively reweighted least squares, whose penalty falls from round to round (iterated
+    Tikhonov regularisation [2]_). Early stopping chooses the number of rounds, and thereby the penalty. The slopes
+    are found by conjugate gradients, which take two products with the matrix in each step.
+
+    Of a sparse matrix all columns are used as they are, and no entry is added. There :math:`s_j^2` is the
+    geometric mean of the standard deviation and the largest value of column j, so that rare columns have smaller
+    effects than they would have after standardisation, and larger ones than without scaling.
+
+    Parameters
+    ----------
+    penalty : float, default=1.0
+        :math:`\lambda_c` in units of :math:`\sum_i w_i H_{ic} |z_i|^2 / \sum_i w_i`, for scaled rows z: the share
+        of one average row.
+    max_iter : int, default=10
+        Maximum number of steps of conjugate gradients in a round.
+    relative_rate : float, default=3.0
+        Factor on the slopes: a step is this many times the learning rate, but at most a full one.
+
+    Notes
+    -----
+    Hessians are at least 0.05 times their mean. Missing values are replaced by the mean of their column.
+
+    References
+    ----------
+    .. [1] Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2009, sections 3.4.1 and 4.4.1.
+    .. [2] Hanke and Groetsch, Nonstationary iterated Tikhonov regularization, Journal of Optimization Theory and
+       Applications 1998.
+    """
+
+    penalty: float = 1.0
+    max_iter: int = 10
+    relative_rate: float = 3.0
+
+    step = "unit"
+    multi_output = True
+    constraints = {"penalty": POSITIVE, "max_iter": Integer(1), "relative_rate": POSITIVE}
+
+    def fit(self, round: Round) -> tuple[Term, Array]:
+        """The linear function of this round, and its outputs."""
+        return self._fitted(round, None)
+
+    def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
+        """A linear function for this round, near `term` if the round has a prior."""
+        return self._fitted(round, Linear.of(term))
+
+    def _fitted(self, round: Round, old: Linear | None) -> tuple[Term, Array]:
+        design, rate = round.design, cap_relative_rate(self.relative_rate, round)
+        is_sparse = isinstance(design.original, SparseRows) and (old is None or old.on_original)
+        if old is not None and not is_sparse:
+            columns = ScaledColumns.of(old.factors(design.imputed), round.loss_weight)
+        else:
+            columns = design.cache((RidgePath, "columns"), lambda: own_columns(round, is_sparse))
+        least = MIN_HESSIAN * np.average(round.hessian, axis=0, weights=round.weight)
+        hessian = np.maximum(round.hessian, np.maximum(least, MIN_HESSIAN_UNIT))
+        target, curvature = -round.gradient / hessian, round.weight[:, None] * hessian
+        found = np.zeros((len(columns.scale) + 1, target.shape[1]))
+        if old is not None and round.prior_weight:
+            found = coefficients(old, columns.scale, is_sparse) / rate
+        with SINGLE_BLAS:
+            for c, before in enumerate(found.T.copy()):
+                penalty = self.penalty * float(curvature[:, c] @ columns.squares) / round.total_weight
+                options = penalty, before, float(round.prior[c]), self.max_iter
+                found[:, c] = columns.solve(target[:, c], curvature[:, c], *options)
+            found *= rate
+            output = np.asarray(columns.X @ found[:-1] + found[-1])
+        slope = found[:-1] * columns.scale[:, None]
+        if old is not None and not is_sparse:
+            return replace(old, slope=slope, intercept=found[-1]), output
+        used = np.flatnonzero(slope.any(axis=1))
+        term = Linear(used, slope[used], found[-1])
+        if is_sparse:
+            means = design.cache((RidgePath, "means"), lambda: design.original.means(round.loss_weight))
+            term = replace(term, clipping=ClipAndLog.only_imputing(means), on_original=True)
+        return term, output
+
+
+def own_columns(round: Round, is_sparse: bool) -> ScaledColumns:
+    """The columns of a new term: all of sparse rows, or those of ``design.X``."""
+    rows, weight = round.design.original, round.loss_weight
+    return ScaledColumns.of(rows.filled(rows.means(weight)).matrix if is_sparse else round.design.X, weight)
+
+
+def coefficients(term: Linear, scale: Array, is_sparse: bool) -> Array:
+    """The slopes of a term for scaled columns, and last its intercepts, (k + 1, C)."""
+    slope = np.zeros((len(scale), len(term.intercept)))
+    slope[term.columns if is_sparse else slice(None)] = term.slope
+    factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
+    return np.vstack([slope * factor[:, None], term.intercept])
