@@ -152,7 +152,8 @@ def compressed(X: Any) -> Rows:
         return X
     size = int(np.prod(X.shape))
     if 8 * size > MOST_BYTES:
-        found = X.count_nonzero() if issparse(X) else np.count_nonzero(X)
-        if found < MOST_ENTRIES * size:
+        X = csr_array(X) if issparse(X) else X
+        # The method of a sparse matrix would sort its entries.
+        if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * size:
             return SparseRows.of(X)
     return np.asarray(X.toarray("C") if issparse(X) else X)

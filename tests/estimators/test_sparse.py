@@ -1,0 +1,182 @@
+"""A sparse matrix and its dense copy give the same model, whatever their size, learner, loss and format."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, SymmetricTree, load_model
+from rffboost_ext.utils import sparse
+from rffboost_ext.utils.sparse import SparseRows, compressed
+
+from ..cases import LEARNER_CASES, LOSS_CASES, OBSERVED
+
+BRIEF = {"n_estimators": 4, "early_stopping": False, "random_state": 0}
+
+
+def sparse_matrix(n=160, d=12, missing=False):
+    """A matrix with indices out of order and stored zeros, and perhaps missing values."""
+    X = scipy.sparse.random(n, d, 0.25, format="csr", random_state=0)
+    X.data = np.random.default_rng(0).choice([-1.0, 0.0, 0.5, 2.0, np.nan if missing else 3.0], X.nnz)
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        for part in (X.indices, X.data):
+            part[start:stop] = part[start:stop][::-1].copy()
+    X.has_sorted_indices = False
+    return X
+
+
+def signal(X):
+    """What targets depend on."""
+    dense = np.nan_to_num(X.toarray(), nan=1.0)
+    return dense[:, 0] - dense[:, 1] * dense[:, 2] + 0.5 * dense[:, 3]
+
+
+@pytest.fixture
+def as_large(monkeypatch):
+    """Small matrices are treated as large ones."""
+    monkeypatch.setattr(sparse, "MOST_BYTES", 0)
+    monkeypatch.setattr(sparse, "MOST_ENTRIES", 0.5)
+
+
+def same_fits(model, X, y, **options):
+    """A fit to a sparse matrix, after a comparison with the one to its dense copy; X must stay as it is."""
+    before = X.copy()
+    fits = [clone(model).fit(given, y, **options) for given in (X, X.toarray())]
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(X, name), getattr(before, name))
+    for given in (X, X.toarray()):
+        np.testing.assert_array_equal(*(fit.raw_scores(given) for fit in fits))
+    np.testing.assert_allclose(fits[0].raw_scores(X), fits[0].raw_scores(X.toarray()), rtol=0, atol=1e-12)
+    return fits[0]
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("case", LEARNER_CASES, ids=str)
+def test_the_law_holds_for_large_matrices_with_any_learner(case, missing, as_large):
+    X = sparse_matrix(missing=missing)
+    model = same_fits(RFFBoostRegressor(learner=case.make(), **BRIEF), X, signal(X))
+    assert isinstance(model.encoder_.transform(X), SparseRows)
+    assert model.score(X, signal(X)) > 0.0
+
+
+@pytest.mark.parametrize("case", [case for case in LEARNER_CASES if case.name != "ridge"], ids=str)
+def test_large_matrices_are_fitted_as_small_ones_if_all_columns_are_seen(case, monkeypatch):
+    X, scores = sparse_matrix(), []
+    for size in (0, 2**28):
+        monkeypatch.setattr(sparse, "MOST_BYTES", size)
+        monkeypatch.setattr(sparse, "MOST_ENTRIES", 0.5)
+        model = RFFBoostClassifier(learner=case.make(), **BRIEF).fit(X, signal(X) > 0.0)
+        scores.append(model.decision_function(X.toarray()))
+    np.testing.assert_allclose(*scores, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_the_law_holds_for_any_loss(case, as_large):
+    X, loss = sparse_matrix(), case.make()
+    kind = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
+    y = OBSERVED[case.targets](signal(X))
+    same_fits(kind(loss=loss, learner=SymmetricTree(max_depth=2), **BRIEF), X, y)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array, scipy.sparse.lil_matrix],
+    ids=lambda one: one.__name__,
+)
+@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+def test_all_formats_are_taken(convert, large, request):
+    if large:
+        request.getfixturevalue("as_large")
+    X, model = sparse_matrix(), RFFBoostClassifier(random_state=0, n_estimators=10)
+    y = signal(X) > 0.0
+    wanted = clone(model).fit(X, y, eval_set=(X, y)).predict_proba(X)
+    found = clone(model).fit(convert(X), y, eval_set=(convert(X), y)).predict_proba(convert(X))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_tables_of_sparse_columns_keep_their_names(as_large):
+    X = sparse_matrix()
+    table = pd.DataFrame.sparse.from_spmatrix(X, columns=[f"word {j}" for j in range(X.shape[1])])
+    model = RFFBoostClassifier(learner="symmetric_tree", **BRIEF).fit(table, signal(X) > 0.0)
+    assert list(model.feature_names_in_) == list(table.columns)
+    np.testing.assert_array_equal(
+        model.predict_proba(table), clone(model).fit(X, signal(X) > 0.0).predict_proba(X)
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table.rename(columns={"word 0": "another"}))
+
+
+def test_the_default_of_large_matrices_is_trees_and_ridge_regression(as_large, tmp_path):
+    X = sparse_matrix(400)
+    y = signal(X) + np.random.default_rng(0).normal(0.0, 0.3, 400)
+    model = same_fits(RFFBoostRegressor(random_state=0), X, y)
+    assert [type(learner).__name__ for learner in model.learners_] == ["SymmetricTree", "RidgePath"]
+    assert model.score(X, y) > 0.6
+    model.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(last, model.predict(X))
+    importances = model.feature_importances_
+    assert importances[:4].sum() > 0.8
+    shares = model.shap_values(X[:5], X[:20])
+    np.testing.assert_allclose(
+        shares.sum(axis=1), (model.predict(X[:5]) - model.predict(X[:20]).mean()), rtol=0, atol=1e-6
+    )
+
+
+def test_weights_are_numbers_of_rows(as_large):
+    X, weight = sparse_matrix(), np.random.default_rng(0).integers(0, 3, 160)
+    rows = np.repeat(np.arange(160), weight)
+    for learner in ("symmetric_tree", "ridge"):
+        model = RFFBoostRegressor(learner=learner, **BRIEF)
+        found = clone(model).fit(X, signal(X), sample_weight=weight).predict(X)
+        np.testing.assert_allclose(found, model.fit(X[rows], signal(X)[rows]).predict(X), rtol=0, atol=1e-9)
+
+
+def test_pipelines_and_searches_take_sparse_rows(as_large):
+    X = sparse_matrix()
+    pipeline = make_pipeline(MaxAbsScaler(), RFFBoostClassifier(learner="symmetric_tree", **BRIEF))
+    search = GridSearchCV(pipeline, {"rffboostclassifier__n_estimators": [2, 20]}, cv=3)
+    search.fit(X, signal(X) > 0.0)
+    assert search.best_params_ == {"rffboostclassifier__n_estimators": 20}
+
+
+def test_survival_takes_sparse_rows(as_large):
+    X = sparse_matrix()
+    y = np.array([(True, np.exp(time)) for time in signal(X)], dtype=[("event", bool), ("time", float)])
+    same_fits(RFFBoostSurvival(learner="symmetric_tree", **BRIEF), X, y)
+
+
+def test_copies_of_sparse_rows_are_held_out_together(as_large):
+    X = sparse_matrix()
+    twice = scipy.sparse.vstack([X, X]).tocsr()
+    y = np.tile(signal(X), 2)
+    model = RFFBoostRegressor(random_state=0, n_estimators=5)
+    np.testing.assert_allclose(
+        clone(model).fit(twice, y).predict(X),
+        clone(model).fit(X, y[:160], sample_weight=np.full(160, 2.0)).predict(X),
+        atol=1e-9,
+    )
+
+
+def test_categories_and_infinities_are_refused_by_name(as_large):
+    X = sparse_matrix()
+    with pytest.raises(ValueError, match="categorical_features must be None for a large sparse X, got \\[0\\]"):
+        RFFBoostClassifier(categorical_features=[0]).fit(X, signal(X) > 0.0)
+    y = signal(X) > 0.0
+    X.data[5] = np.inf
+    with pytest.raises(ValueError, match=f"infinity in column {X.indices[5]}"):
+        RFFBoostClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("density", [0.02, 0.5])
+def test_the_size_and_the_share_of_entries_decide(density, monkeypatch):
+    monkeypatch.setattr(sparse, "MOST_BYTES", 8 * 100 * 50)
+    for n in (100, 101):
+        X = scipy.sparse.random(n, 50, density, random_state=0)
+        kinds = {type(compressed(given)) for given in (X, X.toarray())}
+        assert kinds == ({SparseRows} if n > 100 and density < 0.1 else {np.ndarray})
