@@ -223,6 +223,8 @@ def is_fast(estimator: Any, rows: Dataset) -> bool:
 
 def single_learner(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Learner:
     """The learner of a model that is not stacked."""
+    if isinstance(rows.X, SparseRows) and rows.rows != "groups":
+        return sparse_trees(len(rows))
     if is_fast(estimator, rows):
         return SymmetricTree(leaf="linear", max_depth=tree_depth(len(rows)) - 2, max_bin=64)
     return mixture(estimator, row, rows)

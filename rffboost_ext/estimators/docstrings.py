@@ -36,8 +36,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the loss on held-out rows no longer improves. "auto" does so if fit has an
         ``eval_set`` or, without ``warm_start``, if the learner is "auto", "mixture", "rff_newton", "rff_ridge",
-        "rff_irls", "lasso", "symmetric_tree" or one whose :class:`~rffboost_ext.LearnerPolicy` says so, quality is
-        "high", or n_folds or n_iter_no_change is set.
+        "rff_irls", "lasso", "ridge", "symmetric_tree" or one whose :class:`~rffboost_ext.LearnerPolicy` says so,
+        quality is "high", or n_folds or n_iter_no_change is set.
     validation_fraction : float or splitter, default=0.1
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
         half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all. Or a

@@ -258,23 +258,29 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
     """
     n_leaves, n_sums, most = len(totals), sums.shape[1], gains.shape[2]
     below, left = np.empty((n_leaves, n_sums, most)), np.empty((n_sums, most))
-    low, high = np.empty(most), np.empty(most)
+    low, high, reached = np.empty(most), np.empty(most), np.zeros(n_leaves, dtype=np.bool_)
     for j in range(first, last):
-        column, bins = columns[j], n_codes[j]
-        below[:, :, :bins] = 0.0
+        column, bins, has_missing = columns[j], n_codes[j], False
         for e in range(begin[column], begin[column + 1]):
-            k = leaf[rows[e]]
-            if k >= 0:
-                for s in range(n_sums):
-                    below[k, s, codes[e]] += sums[rows[e], s]
+            k, code = leaf[rows[e]], codes[e]
+            if k < 0:
+                continue
+            if not reached[k]:
+                reached[k] = True
+                below[k, :, :bins] = 0.0
+            has_missing |= code == 0
+            for s in range(n_sums):
+                below[k, s, code] += sums[rows[e], s]
         gains[j] = 0.0
         for k in range(n_leaves):
+            # All rows of other leaves have one code.
+            if not reached[k]:
+                continue
+            reached[k] = False
             for s in range(n_sums):
                 below[k, s, absent[column]] = totals[k, s] - below[k, s, :bins].sum()
                 for b in range(1, bins):
                     below[k, s, b] += below[k, s, b - 1]
-        has_missing = has_rows(below, n_leaves)
-        for k in range(n_leaves):
             for side in range(2 if has_missing else 1):
                 splits = below[k]
                 if side:

@@ -11,8 +11,8 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from .typing import Array
 
-# A matrix stays sparse if it has more bytes than this as an array of doubles, and few entries that are not 0.
-MOST_BYTES, MOST_ENTRIES = 2**28, 0.1
+# A matrix with more columns, or more bytes as an array of doubles, stays sparse if it has few entries but 0.
+MOST_COLUMNS, MOST_BYTES, MOST_ENTRIES = 1_000, 2**28, 0.1
 # Bytes of a block of dense rows.
 BLOCK_BYTES = 2**24
 
@@ -140,7 +140,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def compressed(X: Any) -> Rows:
-    """A matrix as an array, or as sparse rows if it is large and few of its entries are not 0.
+    """A matrix as an array, or as sparse rows if it is wide or large and few of its entries are not 0.
 
     A sparse matrix and the same one as an array have one result.
 
@@ -151,7 +151,7 @@ def compressed(X: Any) -> Rows:
     if isinstance(X, SparseRows):
         return X
     size = int(np.prod(X.shape))
-    if 8 * size > MOST_BYTES:
+    if 8 * size > MOST_BYTES or X.shape[1] > MOST_COLUMNS:
         X = csr_array(X) if issparse(X) else X
         # The method of a sparse matrix would sort its entries.
         if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * size:

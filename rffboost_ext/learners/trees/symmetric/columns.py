@@ -227,6 +227,16 @@ class BinnedFeatures:
         return self.codes.shape[1]
 
     @property
+    def n_codes(self) -> Array:
+        """The number of codes of each column, (d + K,)."""
+        return np.array([column.n_codes for column in self.columns])
+
+    @property
+    def one_hot(self) -> Array:
+        """Whether splits of each column single out a code, (d + K,)."""
+        return np.array([column.one_hot for column in self.columns])
+
+    @property
     def usable(self) -> Array:
         """The columns that trees may split."""
         return np.arange(len(self.columns))

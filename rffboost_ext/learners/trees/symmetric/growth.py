@@ -112,8 +112,7 @@ class Histograms:
         self, features: BinnedFeatures | SparseFeatures, max_depth: int, n_sums: int, n_jobs: int
     ) -> None:
         self.features, self.max_depth, self.n_jobs = features, max_depth, n_jobs
-        self.n_codes = np.array([column.n_codes for column in features.columns])
-        self.one_hot = np.array([column.one_hot for column in features.columns])
+        self.n_codes, self.one_hot = features.n_codes, features.one_hot
         n_features, most = len(self.n_codes), int(self.n_codes.max())
         shape = 2 ** (max_depth - 1), n_sums, most
         self.sums = np.empty((n_features if n_features * math.prod(shape) <= MOST_SUMS else 0, *shape))

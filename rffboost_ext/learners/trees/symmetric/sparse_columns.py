@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
-from .columns import Column, ManyLevels, Numbers, edges_between
+from .columns import ManyLevels, Numbers, edges_between
 
 TINY = np.finfo(np.float64).tiny
 # Shares of weights are equal up to so much.
@@ -73,6 +72,20 @@ def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, ma
     )
 
 
+class SparseColumns(Sequence[SparseNumbers]):
+    """Columns of numbers, made when they are asked for; parameters are the results of :func:`sparse_edges`."""
+
+    def __init__(self, edges: Array, begin: Array) -> None:
+        self.edges, self.begin = edges, begin
+
+    def __len__(self) -> int:
+        return len(self.begin) - 1
+
+    def __getitem__(self, column: Any) -> Any:
+        # An index beyond the last column ends an iteration.
+        return SparseNumbers(self.edges[slice(*self.begin[range(column, column + 2)])])
+
+
 @dataclass(frozen=True)
 class SparseFeatures:
     """The features of n rows of a sparse matrix, and their crosses.
@@ -89,7 +102,7 @@ class SparseFeatures:
         The code of absent entries of each column.
     n_samples : int
         Number of rows, n.
-    columns : list of Column
+    columns : SparseColumns
     crosses : Crosses
         The last K columns.
     """
@@ -99,7 +112,7 @@ class SparseFeatures:
     codes: Array
     absent: Array
     n_samples: int
-    columns: Sequence[Column]
+    columns: SparseColumns
     crosses: Crosses
     many_levels: ClassVar[Sequence[ManyLevels]] = ()
 
@@ -120,8 +133,17 @@ class SparseFeatures:
         compiled("symmetric_trees").find_sparse_codes(
             begin, values.astype(np.float64), first, edges, codes, absent
         )
-        columns = [SparseNumbers(edges[slice(*ends)]) for ends in pairwise(first.tolist())]
-        return cls(begin, rows, codes, absent, len(X), columns, crosses)
+        return cls(begin, rows, codes, absent, len(X), SparseColumns(edges, first), crosses)
+
+    @cached_property
+    def n_codes(self) -> Array:
+        """The number of codes of each column, (d + K,)."""
+        return np.diff(self.columns.begin) + 2
+
+    @cached_property
+    def one_hot(self) -> Array:
+        """Whether splits of each column single out a code, (d + K,): none does."""
+        return np.zeros(len(self.columns), dtype=np.bool_)
 
     @cached_property
     def usable(self) -> Array:
