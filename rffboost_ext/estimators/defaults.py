@@ -26,7 +26,8 @@ from ..utils.typing import Array
 
 # Number of rounds without early stopping, and the maximum with it.
 ROUNDS, MAX_ROUNDS = 100, 2_000
-# Up to FEW rows models of folds are averaged; below NO_REFIT rows a single model is fitted again to all rows.
+# Up to FEW rows models of folds are averaged. A single model of trees is replayed on all rows; below NO_REFIT rows
+# other models train new rounds on them.
 MEDIUM, NO_REFIT = 1_000, 10_000
 # From SPACIOUS features on, fewer than MEDIUM rows need more frequencies; from MANY_FEATURES on, shorter steps.
 SPACIOUS, MANY_FEATURES = 50, 100
@@ -278,7 +279,7 @@ def stopping_plan(
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, rows.y), rows.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
-    refit = n_folds == 1 and n_samples < NO_REFIT
+    refit = n_folds == 1 and (n_samples < NO_REFIT or estimator.quality != "fast")
     if splits is not None:
         # The folds need not hold out each row once, and the last rows are the most like those to come.
         n_folds, refit = len(splits), True

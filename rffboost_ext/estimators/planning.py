@@ -32,6 +32,7 @@ from ..utils.typing import Array
 from .defaults import (
     IRLS_LIMIT,
     MAX_ROUNDS,
+    NO_REFIT,
     POOL_SIZE,
     ROUNDS,
     TrainingDefaults,
@@ -227,10 +228,9 @@ def plan_fit(
     def member(learner: Learner, limit: PatienceLimit | None = None, rate: Rate = rate, **options: Any) -> Member:
         step = Shrunk(parts.with_learner(learner).step, rate, start.n_initial)
         policy = policy_of(learner)
-        known: dict[str, Any] = {
-            "pool_size": policy.pool_size,
-            "replays": learner.refits and policy.replays(expansion),
-        }
+        replays = learner.refits and policy.replays(expansion)
+        refits = replays or len(rows) < NO_REFIT or splits is not None or not is_auto(estimator.refit)
+        known: dict[str, Any] = {"pool_size": policy.pool_size, "replays": replays, "refits": refits}
         return Member(learner, step, limit, **known | options)
 
     stacked = stops and stacks(estimator, start.ensemble)

@@ -26,8 +26,8 @@ from ..plans import planned, planned_on
 
 
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
-def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
-    assert planned(RFFBoostClassifier(), n).refit == refit
+def test_a_fast_model_is_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
+    assert planned(RFFBoostClassifier(quality="fast"), n).refit == refit
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,9 @@ def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, ref
     [
         ({}, FEW + 1, [True, True, False]),
         ({"refit": True}, FEW + 1, [True, True, True]),
+        ({}, 9_999, [True, True, False]),
+        ({}, 10_000, [True, False, False]),
+        ({"refit": True}, 10_000, [True, True, True]),
         ({"n_folds": 1}, FEW, [True, True, True, True]),
         ({"quality": "fast"}, FEW + 1, [True]),
     ],
