@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..boosting.early_stopping.monitor import MAX_BATCH
 from ..boosting.early_stopping.validation_split import FEW, MAX_HELD_OUT
 from ..contracts.fit import count_scores
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.feature_expansion import sketch_size
+from ..preprocessing.rows import ENTRY, take_rows
 from ..utils.param_validation import Instance, require
+from ..utils.sparse import MOST_ENTRIES, SparseRows, is_large
+from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .defaults import MEDIUM, POOL_SIZE
+from .defaults import MEDIUM, POOL_SIZE, tree_depth
 from .planning import compose
 
 # Rows that show what the columns are.
@@ -23,8 +26,10 @@ FLOAT64, FLOAT32 = 8, 4
 # The following numbers are fitted to eleven tables of 500 to 1,000,000 rows.
 PROCESS = 8 * 2**20
 COPIES_OF_FEATURES, COPIES_OF_SCORES, BYTES_OF_BINS = 5, 20, 2
-# Leaves and bins of histograms of a gradient and a hessian; up to 3,000 rows trees are smaller.
-LEAVES, FEW_LEAVES, BINS = 160, 32, 256
+# Of the entries of sparse rows, which are sorted to bin them, and bytes of a column with its bins.
+COPIES_OF_ENTRIES, BYTES_OF_COLUMN = 7, 1_800
+# Bins of the histograms of gradients and the hessian, of half of the leaves of a tree.
+BINS = 256
 # Trees of many outputs see projections of their gradients.
 MAX_GRADIENTS = 5
 # Random features of kernel machines, up to 3,000 rows, and up to 1,000.
@@ -36,14 +41,14 @@ STAGES = 300
 def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     """Estimate how many bytes a fit takes at most, beyond what the process and its caller hold before it.
 
-    Nothing is fitted, and only the first 1,000 rows of X are read.
+    Nothing is fitted, and only the first 1,000 rows of X are read. They say which share of the entries is not 0.
 
     Parameters
     ----------
     estimator : RFFBoostClassifier, RFFBoostRegressor or another booster
         The estimator, fitted or not.
     X : array-like of shape (n, d)
-        The rows of the fit, an array or a table.
+        The rows of the fit: an array, a sparse matrix or a table.
     y : array-like of shape (n,) or (n, K)
         Their targets; of a ranker, the relevance and the query of each row.
 
@@ -61,9 +66,10 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
 
     Notes
     -----
-    The sum is 0.8 to 1.8 times the measured peak of default fits of eighteen tables: of 500 to 1,000,000 rows, 5
-    to 1,000 columns, up to 26 classes, and categories of up to 5,000 levels. The loaded package and its kernels
-    take about 340 MB before the fit. Fits without early stopping, and of single learners, take less.
+    The sum is 0.9 to 2.2 times the measured peak of default fits of nine tables: of 800 to 200,000 rows, 10 to
+    1,000 columns, up to 10 classes, and categories of up to 300 levels. It is 0.6 to 1.6 times that of nine large
+    sparse matrices, of 800 to 300,000 rows and 3,000 to 200,000 columns. The loaded package and its kernels take
+    about 340 MB before the fit. Fits without early stopping, and of single learners, take less.
 
     Examples
     --------
@@ -79,24 +85,43 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     targets, values = estimator._read_target(y)
     encoded, _ = targets.fit_transform(values, np.ones(len(values)))
     n_scores = count_scores(parts.loss, encoded, targets.n_classes)
-    given = _safe_indexing(X, np.arange(min(n, MAX_ROWS)))
+    given = take_rows(X, np.arange(min(n, MAX_ROWS)))
     encoder = FeatureEncoder(type(estimator).__name__, estimator.categorical_features, estimator.missing)
     matrix = encoder.fit_transform(given)
-    encoder.fit_expansion(matrix, np.ones(len(matrix)))
-    d, is_few = matrix.shape[1], n <= FEW
-    n_expanded = d if encoder.expansion is None else encoder.expansion.n_expanded
-    at_once = POOL_SIZE if n > 2 * POOL_SIZE else n
-    n_held = min(n // 5 if is_few else n // 10, MAX_HELD_OUT)
-    kernel = (MORE_KERNEL_FEATURES if n < MEDIUM else KERNEL_FEATURES) * is_few
-    n_gradients = min(n_scores, MAX_GRADIENTS) + 1
-    return {
-        "table": 0 if isinstance(given, np.ndarray) else FLOAT64 * n * d,
-        "rows of a model": matrix.itemsize * n * d,
-        "features": COPIES_OF_FEATURES * FLOAT32 * at_once * n_expanded,
-        "bins": BYTES_OF_BINS * n * d,
-        "histograms": FLOAT64 * (FEW_LEAVES if is_few else LEAVES) * BINS * d * n_gradients,
-        "kernel machines": FLOAT64 * kernel * (n + kernel),
+    found = matrix.matrix.nnz if isinstance(matrix, SparseRows) else np.count_nonzero(matrix)
+    if is_large((n, matrix.shape[1])) and found < MOST_ENTRIES * matrix.size:
+        rows = of_sparse_rows(n, matrix.shape[1], n * found // len(matrix))
+    else:
+        encoder.fit_expansion(matrix, np.ones(len(matrix)))
+        n_expanded = matrix.shape[1] if encoder.expansion is None else encoder.expansion.n_expanded
+        rows = of_array(n, matrix, n_expanded, min(n_scores, MAX_GRADIENTS) + 1)
+        rows["table"] = 0 if isinstance(given, np.ndarray) else FLOAT64 * n * matrix.shape[1]
+    n_held = min(n // 5 if n <= FEW else n // 10, MAX_HELD_OUT)
+    return rows | {
         "scores": COPIES_OF_SCORES * FLOAT64 * n * n_scores,
         "held-out scores": 2 * FLOAT64 * min(MAX_BATCH, STAGES * n_held * n_scores),
         "process": PROCESS,
+    }
+
+
+def of_array(n: int, first: Array, n_expanded: int, n_gradients: int) -> dict[str, int]:
+    """Bytes of n rows of an array, given the first of them, (m, d), in a default fit."""
+    d, is_few = first.shape[1], n <= FEW
+    at_once = POOL_SIZE if n > 2 * POOL_SIZE else n
+    kernel = (MORE_KERNEL_FEATURES if n < MEDIUM else KERNEL_FEATURES) * is_few
+    return {
+        "rows of a model": first.itemsize * n * d,
+        "features": COPIES_OF_FEATURES * FLOAT32 * at_once * n_expanded,
+        "bins": BYTES_OF_BINS * n * d,
+        "histograms": FLOAT64 * 2 ** (tree_depth(n) - 1) * BINS * d * n_gradients,
+        "kernel machines": FLOAT64 * kernel * (n + kernel),
+    }
+
+
+def of_sparse_rows(n: int, d: int, n_entries: int) -> dict[str, int]:
+    """Bytes of sparse rows (n, d) in a default fit."""
+    return {
+        "rows of a model": ENTRY * n_entries,
+        "features": COPIES_OF_FEATURES * FLOAT32 * n * min(d, sketch_size(n)),
+        "bins": COPIES_OF_ENTRIES * ENTRY * n_entries + BYTES_OF_COLUMN * d,
     }

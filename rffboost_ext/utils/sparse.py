@@ -139,6 +139,11 @@ def is_sparse(X: Any) -> bool:
     return issparse(X) or isinstance(X, SparseRows)
 
 
+def is_large(shape: tuple[int, int]) -> bool:
+    """Whether a matrix of this shape stays sparse if few of its entries are not 0."""
+    return 8 * shape[0] * shape[1] > MOST_BYTES or shape[1] > MOST_COLUMNS
+
+
 def compressed(X: Any) -> Rows:
     """A matrix as an array, or as sparse rows if it is wide or large and few of its entries are not 0.
 
@@ -150,10 +155,9 @@ def compressed(X: Any) -> Rows:
     """
     if isinstance(X, SparseRows):
         return X
-    size = int(np.prod(X.shape))
-    if 8 * size > MOST_BYTES or X.shape[1] > MOST_COLUMNS:
+    if is_large(X.shape):
         X = csr_array(X) if issparse(X) else X
         # The method of a sparse matrix would sort its entries.
-        if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * size:
+        if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * np.prod(X.shape):
             return SparseRows.of(X)
     return np.asarray(X.toarray("C") if issparse(X) else X)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import random_array
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, estimate_memory, warmup
 
@@ -18,9 +19,12 @@ def process_memory(name: str) -> int:
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
 
 
-def table(n: int, d: int, n_classes: int, levels: list[int], dtype: str):
-    """Rows of d numbers and of categories, and a target: numbers if there are no classes."""
+def table(n: int, d: int, n_classes: int, levels: list[int] | float, dtype: str):
+    """Rows of numbers and categories, or of a sparse matrix of a share of entries, and a target."""
     rng = np.random.default_rng(0)
+    if isinstance(levels, float):
+        X = random_array((n, d), density=levels, rng=rng, format="csr", dtype=dtype)
+        return X, X @ rng.standard_normal(d)
     X = rng.standard_normal((n, d)).astype(dtype)
     y = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.5 * rng.standard_normal(n)
     if n_classes:

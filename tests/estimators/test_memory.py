@@ -13,8 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, csr_array
 
-from rffboost_ext import ConformalRegressor, Cosines, RFFBoostClassifier, estimate_memory, presets
+from rffboost_ext import (
+    ConformalRegressor,
+    Cosines,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    estimate_memory,
+    presets,
+)
 from rffboost_ext.inspection.importance import MAX_ROWS
 
 from ..cases import Array
@@ -141,6 +149,19 @@ def test_an_estimate_grows_with_rows_and_columns(kind):
     assert estimated(X, y) < estimated(np.concatenate([X] * 4), np.concatenate([y] * 4))
 
 
+@pytest.mark.parametrize("form", [csr_array, csc_array])
+def test_an_estimate_of_sparse_rows_grows_with_their_entries(form):
+    """Rows of a million columns would have 16 GB as an array."""
+
+    def estimated(n_entries):
+        rng = np.random.default_rng(0)
+        rows, columns = rng.integers(0, 2_000, n_entries), rng.integers(0, 1_000_000, n_entries)
+        X = form((np.ones(n_entries), (rows, columns)), shape=(2_000, 1_000_000))
+        return sum(estimate_memory(RFFBoostRegressor(), X, np.arange(2_000)).values())
+
+    assert 1e9 < estimated(100_000) < estimated(1_000_000) < 3e9
+
+
 def test_an_estimate_is_of_a_booster():
     with pytest.raises(TypeError, match="estimate_memory: estimator"):
         estimate_memory(ConformalRegressor(), X, X[:, 0])
@@ -153,6 +174,7 @@ TABLES = {
     "classes": (12_000, 30, 10, [], "f8"),
     "categories": (40_000, 10, 0, [3, 30, 300], "f8"),
     "many rows": (200_000, 15, 2, [], "f4"),
+    "sparse rows": (50_000, 20_000, 0, 0.002, "f8"),
 }
 
 
