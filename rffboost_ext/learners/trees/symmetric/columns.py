@@ -241,6 +241,10 @@ class BinnedFeatures:
         """The columns that trees may split."""
         return np.arange(len(self.columns))
 
+    @property
+    def n_entries(self) -> None:
+        """None: all columns have an entry in each row."""
+
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""
         return self.codes[column]

@@ -80,11 +80,13 @@ def split_derivatives(
     return exactly_summable(mixed, one)
 
 
-def sampled_columns(rng: np.random.Generator, columns: Array, share: float) -> Array:
-    """A sample of columns (m,), ascending; at least one."""
+def sampled_columns(rng: np.random.Generator, columns: Array, share: float, weight: Array | None = None) -> Array:
+    """A sample of columns (m,), ascending, with probabilities in proportion to a weight (m,); at least one."""
     if share == 1.0:
         return columns
-    return columns[np.sort(rng.permutation(len(columns))[: max(1, int(share * len(columns)))])]
+    # Those with the earliest arrivals (Efraimidis and Spirakis, 2006).
+    order = rng.permutation(len(columns)) if weight is None else np.argsort(rng.exponential(1.0 / weight))
+    return columns[np.sort(order[: max(1, int(share * len(columns)))])]
 
 
 # Gains below this share of the largest that is possible are rounding errors.

@@ -88,7 +88,8 @@ class SymmetricTree(Learner):
         Rows on which splits are searched, if there are more. They are drawn in each round with
         probabilities that grow with the gradient, and weighted inversely. Leaves are fitted to all rows.
     colsample_bytree, colsample_bylevel : float, default=1.0
-        Sampled shares of the columns of a tree and of a level.
+        Sampled shares of the columns of a tree and of a level. The columns of a tree on a large sparse matrix are
+        drawn with probabilities in proportion to their numbers of entries: a column of few can explain little.
     max_bin : int, default=254
         Bins per feature, at most 255. Missing values have a bin of their own.
     random_strength : float, default=0.0
@@ -258,7 +259,7 @@ class SymmetricGrower:
         drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
             split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
-            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree),
+            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree, self.features.n_entries),
             learner.reg_lambda,
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),

@@ -151,6 +151,11 @@ class SparseFeatures:
         found = np.flatnonzero(np.diff(self.begin) >= LEAST_ENTRIES)
         return found if len(found) else np.arange(len(self.columns))
 
+    @property
+    def n_entries(self) -> Array:
+        """The number of entries of each usable column, and 1."""
+        return np.diff(self.begin)[self.usable] + 1.0
+
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""
         out = np.full(self.n_samples, self.absent[column])
