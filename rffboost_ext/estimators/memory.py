@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..boosting.early_stopping.monitor import MAX_BATCH
@@ -12,7 +14,7 @@ from ..boosting.early_stopping.validation_split import FEW, MAX_HELD_OUT
 from ..contracts.fit import count_scores
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.feature_expansion import sketch_size
-from ..preprocessing.rows import ENTRY, take_rows
+from ..preprocessing.rows import ENTRY
 from ..utils.param_validation import Instance, require
 from ..utils.sparse import MOST_ENTRIES, SparseRows, is_large
 from ..utils.typing import Array
@@ -85,7 +87,7 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     targets, values = estimator._read_target(y)
     encoded, _ = targets.fit_transform(values, np.ones(len(values)))
     n_scores = count_scores(parts.loss, encoded, targets.n_classes)
-    given = take_rows(X, np.arange(min(n, MAX_ROWS)))
+    given = _safe_indexing(X.tocsr() if issparse(X) else X, np.arange(min(n, MAX_ROWS)))
     encoder = FeatureEncoder(type(estimator).__name__, estimator.categorical_features, estimator.missing)
     matrix = encoder.fit_transform(given)
     found = matrix.matrix.nnz if isinstance(matrix, SparseRows) else np.count_nonzero(matrix)
