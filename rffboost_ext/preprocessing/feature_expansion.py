@@ -31,7 +31,7 @@ INDICATOR_SCALE = 2.0
 # Maximum number of rows for the mean and scale of log-transformed columns.
 MAX_LOG_ROWS = 2**17
 # Maximum bytes, as an array, and number of the columns of a sparse matrix that learners of numbers see.
-SKETCH_BYTES, SKETCH_COLUMNS = 2**27, 1_024
+SKETCH_BYTES, SKETCH_COLUMNS = 2**26, 1_024
 
 
 def fit_feature_expansion(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from ....utils.typing import Array
 from ...design import Design
 from .columns import ManyLevels, Numbers, edges_between
 
+# Entries whose bins are found at once; a column is not divided.
+PART = 2**20
 TINY = np.finfo(np.float64).tiny
 # Shares of weights are equal up to so much.
 ROUNDING = 1e-9
@@ -70,6 +73,19 @@ def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, ma
     return edges_between(values[upper - 1], values[upper]), np.searchsorted(
         column[upper], np.arange(n_columns + 1)
     )
+
+
+def edges_in_parts(begin: Array, values: Array, rows: Array, weight: Array, max_bin: int) -> tuple[Array, Array]:
+    """As :func:`sparse_edges`, of columns of all entries, some columns at a time, which need less memory."""
+    last = np.searchsorted(begin, np.arange(PART, begin[-1] + PART, PART), side="right") - 1
+    parts, counts = [np.empty(0)], [np.zeros(1, dtype=np.int64)]
+    for start, stop in pairwise(np.unique(np.concatenate([[0], last, [len(begin) - 1]])).tolist()):
+        own, n_columns = slice(begin[start], begin[stop]), stop - start
+        column = np.repeat(np.arange(n_columns), np.diff(begin[start : stop + 1]))
+        edges, first = sparse_edges(column, values[own], weight[rows[own]], n_columns, max_bin)
+        parts.append(edges)
+        counts.append(np.diff(first))
+    return np.concatenate(parts), np.cumsum(np.concatenate(counts))
 
 
 class SparseColumns(Sequence[SparseNumbers]):
@@ -127,8 +143,7 @@ class SparseFeatures:
         rows = np.concatenate([entries.indices, *further]).astype(np.uint32)
         values = np.concatenate([entries.data, *(one[chosen] for one, chosen in zip(dense, further, strict=True))])
         n_columns = len(begin) - 1
-        column = np.repeat(np.arange(n_columns), np.diff(begin))
-        edges, first = sparse_edges(column, values, weight[rows], n_columns, max_bin)
+        edges, first = edges_in_parts(begin, values, rows, weight, max_bin)
         codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
         compiled("symmetric_trees").find_sparse_codes(
             begin, values.astype(np.float64), first, edges, codes, absent
