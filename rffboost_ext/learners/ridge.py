@@ -111,7 +111,7 @@ class RidgePath(Learner):
         of one average row.
     max_iter : int, default=10
         Maximum number of steps of conjugate gradients in a round.
-    relative_rate : float, default=3.0
+    relative_rate : float, default=10.0
         Factor on the slopes: a step is this many times the learning rate, but at most a full one.
 
     Notes
@@ -127,7 +127,7 @@ class RidgePath(Learner):
 
     penalty: float = 1.0
     max_iter: int = 10
-    relative_rate: float = 3.0
+    relative_rate: float = 10.0
 
     step = "unit"
     multi_output = True
