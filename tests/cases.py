@@ -212,7 +212,7 @@ LEARNER_CASES = [
     LearnerCase("rff_ridge", lambda: RFFRidge(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("rff_irls", lambda: RFFIRLS(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("lasso", lambda: LassoPath(penalty_share=0.5), tol=1e-5, of_rows=True),
-    LearnerCase("ridge", RidgePath, tol=1e-5, of_rows=True),
+    LearnerCase("ridge", lambda: RidgePath(relative_rate=1.0), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
     LearnerCase("symmetric_tree", lambda: SymmetricTree(max_depth=3), tol=1e-5),
     LearnerCase(

@@ -149,7 +149,7 @@ RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 TREES_LIMIT = PatienceLimit(25, 2e-4)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
-RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
+RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.1)
 # The most levels of a category that are ordered by rows that a tree is not fitted to.
 MANY_LEVELS = 2_000
 # A member that improves for more rounds learns what members of shorter steps would not reach.
@@ -214,7 +214,7 @@ def members(
 
 def sparse_trees(n_samples: int) -> SymmetricTree:
     """Symmetric trees for sparse rows, each of a sample of the columns."""
-    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples), max_bin=16, colsample_bytree=0.1)
+    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples), max_bin=64, colsample_bytree=0.1)
 
 
 def is_fast(estimator: Any, rows: Dataset) -> bool:

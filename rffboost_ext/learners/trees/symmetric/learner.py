@@ -360,7 +360,7 @@ class SymmetricGrower:
             key = SymmetricGrower, "range", *([f] if f < d else crosses.table[f - d].tolist())
             return design.cache(key, lambda: central_range(column(f), round.loss_weight))
 
-        low, high, center, scale = np.array(list(map(range_of, listed))).T
+        low, high, center, scale = np.array(list(map(range_of, listed))).T.copy()
         if len(crosses) or isinstance(original, SparseRows):
             X, feature = np.column_stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
         else:
