@@ -278,7 +278,7 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
                 continue
             reached[k] = False
             for s in range(n_sums):
-                below[k, s, absent[column]] = totals[k, s] - below[k, s, :bins].sum()
+                below[k, s, absent[column]] += totals[k, s] - below[k, s, :bins].sum()
                 for b in range(1, bins):
                     below[k, s, b] += below[k, s, b - 1]
             for side in range(2 if has_missing else 1):

@@ -42,7 +42,8 @@ def read_table(X: Any, argument: str = "X") -> Any:
     TypeError
         If `X` is lazy, or neither an array, a sparse matrix, a sequence nor a table.
     ValueError
-        If an array has masked entries, or two columns of a table have the same name.
+        If an array has masked entries, a sparse matrix is complex or not two-dimensional, or two columns of a
+        table have the same name.
     """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
@@ -50,6 +51,8 @@ def read_table(X: Any, argument: str = "X") -> Any:
             f"X.filled(np.nan)"
         )
     if is_sparse(X) and argument == "X":
+        if X.ndim != 2 or X.dtype.kind == "c":
+            raise ValueError(f"X must be real numbers of shape (n, d), got a sparse {X.dtype} of shape {X.shape}")
         return compressed(X)
     # The type is asked: a lazy table would compute its columns, with a warning.
     table = with_named_columns(X, argument) if hasattr(type(X), "columns") and not is_table(X) else X

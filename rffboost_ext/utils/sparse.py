@@ -38,11 +38,10 @@ class SparseRows:
         """The rows of an array or a sparse matrix, which is not changed."""
         if isinstance(X, SparseRows):
             return X
-        matrix = csr_array(X)
+        matrix = canonical(X)
         matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
-        if not matrix.has_canonical_format or not matrix.data.all():
+        if not matrix.data.all():
             matrix = matrix.copy()
-            matrix.sum_duplicates()
             matrix.eliminate_zeros()
         return cls(matrix)
 
@@ -139,6 +138,15 @@ def is_sparse(X: Any) -> bool:
     return issparse(X) or isinstance(X, SparseRows)
 
 
+def canonical(X: Any) -> csr_array:
+    """A matrix by rows, with sorted indices; duplicates are summed in its type, as `toarray` does."""
+    matrix = csr_array(X)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
 def is_large(shape: tuple[int, int]) -> bool:
     """Whether a matrix of this shape stays sparse if few of its entries are not 0."""
     return 8 * shape[0] * shape[1] > MOST_BYTES or shape[1] > MOST_COLUMNS
@@ -156,7 +164,7 @@ def compressed(X: Any) -> Rows:
     if isinstance(X, SparseRows):
         return X
     if is_large(X.shape):
-        X = csr_array(X) if issparse(X) else X
+        X = canonical(X) if issparse(X) else X
         # The method of a sparse matrix would sort its entries.
         if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * np.prod(X.shape):
             return SparseRows.of(X)

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, SymmetricTree, load_model
+from rffboost_ext.preprocessing import feature_expansion
 from rffboost_ext.utils import sparse
 from rffboost_ext.utils.sparse import SparseRows, compressed
 
@@ -60,6 +61,17 @@ def test_the_law_holds_for_large_matrices_with_any_learner(case, missing, as_lar
     X = sparse_matrix(missing=missing)
     model = same_fits(RFFBoostRegressor(learner=case.make(), **BRIEF), X, signal(X))
     assert isinstance(model.encoder_.transform(X), SparseRows)
+    assert model.score(X, signal(X)) > 0.0
+
+
+@pytest.mark.parametrize("case", LEARNER_CASES, ids=str)
+def test_learners_of_numbers_see_some_of_many_columns(case, as_large, monkeypatch, tmp_path):
+    monkeypatch.setattr(feature_expansion, "SKETCH_COLUMNS", 5)
+    X = sparse_matrix(missing=True)
+    model = same_fits(RFFBoostRegressor(learner=case.make(), **BRIEF), X, signal(X))
+    model.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+    model.refresh(X, signal(X))
     assert model.score(X, signal(X)) > 0.0
 
 
@@ -137,6 +149,46 @@ def test_weights_are_numbers_of_rows(as_large):
         np.testing.assert_allclose(found, model.fit(X[rows], signal(X)[rows]).predict(X), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.float32])
+def test_duplicates_are_summed_as_in_an_array(dtype):
+    entries = np.full(60_000, 200).astype(dtype)
+    X = scipy.sparse.csr_matrix((entries, np.repeat(np.arange(30_000) % 600, 2), np.arange(0, 60_001, 600)))
+    X.resize(100, 5_500)
+    kinds = compressed(X), compressed(X.toarray())
+    assert [type(one) for one in kinds] == [SparseRows, SparseRows]
+    np.testing.assert_array_equal(*map(np.asarray, kinds))
+    assert len(X.data) == 60_000
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0, 2020.0])
+def test_ridge_regression_ignores_constant_columns(value, as_large):
+    X, weight = sparse_matrix(), np.random.default_rng(0).uniform(0.0, 2.0, 160)
+    model = RFFBoostRegressor(learner="ridge", **BRIEF)
+    wanted = clone(model).fit(X, signal(X), sample_weight=weight).predict(X)
+    X_more = scipy.sparse.hstack([X, np.full((160, 1), value)]).tocsr()
+    found = model.fit(X_more, signal(X), sample_weight=weight).predict(X_more)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+def test_levels_of_columns_with_few_numbers_split_missing_values(as_large):
+    # Each column has eight entries, of which one is missing and seven are of one bin.
+    X, rng = np.zeros((160, 12)), np.random.default_rng(0)
+    for column in X.T:
+        column[rng.choice(160, 8, replace=False)] = [np.nan, *[1.0] * 7]
+    learner = SymmetricTree(leaf="constant", max_depth=3)
+    model = RFFBoostRegressor(learner=learner, **BRIEF).fit(X, np.nan_to_num(X[:, 3], nan=2.0))
+    for tree in model.ensemble_.terms:
+        assert ((tree.threshold == -np.inf) | tree.missing_right).all()
+
+
+def test_values_of_any_size_have_the_same_bins(as_large):
+    X = np.zeros((4_000, 12))
+    X[::8, 0] = np.arange(1, 501)
+    y, learner = X[:, 0] > 250, SymmetricTree(leaf="constant", max_depth=3)
+    fits = [RFFBoostRegressor(learner=learner, **BRIEF).fit(part, y).predict(part) for part in (X, 2.0**-600 * X)]
+    np.testing.assert_array_equal(*fits)
+
+
 def test_pipelines_and_searches_take_sparse_rows(as_large):
     X = sparse_matrix()
     pipeline = make_pipeline(MaxAbsScaler(), RFFBoostClassifier(learner="symmetric_tree", **BRIEF))
@@ -161,6 +213,12 @@ def test_copies_of_sparse_rows_are_held_out_together(as_large):
         clone(model).fit(X, y[:160], sample_weight=np.full(160, 2.0)).predict(X),
         atol=1e-9,
     )
+
+
+@pytest.mark.parametrize("X", [scipy.sparse.csr_matrix(np.eye(5) * 1j), scipy.sparse.coo_array(np.ones(5))])
+def test_complex_and_one_dimensional_matrices_are_refused(X):
+    with pytest.raises(ValueError, match=r"X must be real numbers of shape \(n, d\), got a sparse"):
+        RFFBoostRegressor().fit(X, np.arange(5.0))
 
 
 def test_categories_and_infinities_are_refused_by_name(as_large):

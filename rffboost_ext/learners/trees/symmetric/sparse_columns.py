@@ -68,7 +68,9 @@ def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, ma
     column, values = column[is_first], values[is_first]
     share = (np.append(0.0, below)[:-1][is_first] - np.append(0.0, below[last])[column]) / total[column]
     code = np.floor(share * most[column] + ROUNDING)
-    is_new = (code[1:] != code[:-1]) | (n_distinct <= most + 1)[column[1:]] | (values[1:] * values[:-1] == 0.0)
+    is_new = (
+        (code[1:] != code[:-1]) | (n_distinct <= most + 1)[column[1:]] | (values[1:] == 0.0) | (values[:-1] == 0.0)
+    )
     upper = 1 + np.flatnonzero(is_new & (column[1:] == column[:-1]))
     return edges_between(values[upper - 1], values[upper]), np.searchsorted(
         column[upper], np.arange(n_columns + 1)
