@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, SymmetricTree, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, SymmetricTree, Tree, load_model
 from rffboost_ext.preprocessing import feature_expansion
 from rffboost_ext.utils import sparse
 from rffboost_ext.utils.sparse import SparseRows, compressed
@@ -179,6 +179,26 @@ def test_levels_of_columns_with_few_numbers_split_missing_values(as_large):
     model = RFFBoostRegressor(learner=learner, **BRIEF).fit(X, np.nan_to_num(X[:, 3], nan=2.0))
     for tree in model.ensemble_.terms:
         assert ((tree.threshold == -np.inf) | tree.missing_right).all()
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [{"monotone_constraints": [0] * 11 + [-1]}, {"interaction_constraints": [[0, 1], [10, 11]]}],
+    ids=str,
+)
+def test_constraints_of_trees_are_of_the_columns_of_a_user(constraints, as_large, monkeypatch):
+    monkeypatch.setattr(feature_expansion, "SKETCH_COLUMNS", 2)
+    X, rng = np.zeros((400, 12)), np.random.default_rng(0)
+    X[:, 9], X[:, 11] = rng.normal(size=(2, 400))
+    y = X[:, 9] * X[:, 11] + 2.0 * X[:, 11]
+    trees = RFFBoostRegressor(learner=Tree(max_depth=4, **constraints), **BRIEF).fit(X, y)
+    rows = np.zeros((3, 12))
+    rows[:, 11] = [-1.0, 0.0, 1.0]
+    low, high = (trees.predict(rows + value * np.eye(12)[9]) for value in (-2.0, 2.0))
+    if "monotone_constraints" in constraints:
+        assert (np.diff(high) <= 0.0).all()
+    else:
+        np.testing.assert_allclose(np.diff(low), np.diff(high), rtol=0, atol=1e-9)
 
 
 def test_values_of_any_size_have_the_same_bins(as_large):

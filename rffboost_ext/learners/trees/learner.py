@@ -139,16 +139,19 @@ class Tree(Learner):
         tree, output = rule.refit(old, round.design.original, gradient * direction, hessian, round.prior)
         return tree.scaled(direction), output * direction
 
-    def xgboost_params(self, n_features: int) -> dict[str, Any]:
-        """The parameters for ``xgboost.train``."""
+    def xgboost_params(self, n_features: int, columns: Array | None = None) -> dict[str, Any]:
+        """The parameters for ``xgboost.train`` on some `columns` of n_features, ascending; None for all."""
         # Subclasses may have other constructor parameters.
         params: dict[str, Any] = {name: getattr(self, name) for name in Tree.constraints}
         signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
         if signs is not None:
             require_signs("Tree", signs, n_features)
+            signs = signs if columns is None else np.asarray(signs)[columns]
             params["monotone_constraints"] = f"({','.join(str(int(sign)) for sign in signs)})"
         if groups is not None:
             require_groups(groups, n_features)
+            if columns is not None:
+                groups = [np.flatnonzero(np.isin(columns, group)) for group in groups]
             params["interaction_constraints"] = str([[int(index) for index in group] for group in groups])
         return params
 
@@ -161,8 +164,8 @@ class TreeGrower:
         from xgboost import Booster
 
         design, n_outputs = round.design, round.raw.shape[1]
-        params = learner.xgboost_params(design.original.shape[1])
         columns, original = design.cache((TreeGrower, "columns"), lambda: dense_columns(design))
+        params = learner.xgboost_params(design.original.shape[1], columns)
         require_single_precision(original)
         self.share, self.n_features = learner.colsample_bytree, original.shape[1]
         # Column weights belong to the matrix. A learner that sets none, but draws columns by them, needs its own
