@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-import numpy as np
+from dataclasses import dataclass
 
 from ....core import Learner, Round, Term
 from ....terms import SymmetricTrees
-from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.param_validation import (
     BOOL,
     NON_NEGATIVE,
@@ -21,33 +16,12 @@ from ....utils.param_validation import (
     POSITIVE_FRACTION,
     Integer,
     OneOf,
-    is_auto,
 )
-from ....utils.sparse import SparseRows
 from ....utils.typing import Array
 from ...registry import LEARNERS
-from ...subsampling import RowSampler, sample_rows
-from ..constraints import SIGNS, require_signs, signs_of_scores
-from ..learner import weighted_derivatives
-from .columns import MAX_BINS, BinnedFeatures
-from .crosses import crosses_of, probed_importances
-from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
-from .leaves import (
-    central_range,
-    constant_leaves,
-    leaf_sums,
-    linear_leaves,
-    linear_outputs,
-    monotone_leaves,
-    old_coefficients,
-    standardised_levels,
-)
-from .sparse_columns import SparseFeatures
-
-# Share of the rows that a tree is fitted to, if the others order the levels of categories.
-ORDERED_SUBSAMPLE = 0.5
-
-Derivatives: TypeAlias = tuple[Array, Array]
+from ..constraints import SIGNS
+from .columns import MAX_BINS
+from .grower import SymmetricGrower
 
 
 @LEARNERS.register("symmetric_tree")
@@ -198,172 +172,6 @@ class SymmetricTree(Learner):
 
     def _grower(self, round: Round) -> SymmetricGrower:
         # The key holds values: a learner that is recreated in each round uses the memory of an equal one.
-        return round.design.cache((type(self), pickle.dumps(vars(self))), lambda: SymmetricGrower(self, round))
-
-
-class SymmetricGrower:
-    """Grows the trees of a fit, on features in bins."""
-
-    def __init__(self, learner: SymmetricTree, round: Round) -> None:
-        self.learner, design = learner, round.design
-        if learner.monotone_constraints is not None:
-            require_signs(type(learner).__name__, learner.monotone_constraints, design.original.shape[1])
-        self.features = self._binned(round, NO_CROSSES)
-        self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
-        samples = design.n_samples > learner.max_samples
-        self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
-        self.histograms: Histograms | None = None
-
-    def _binned(self, round: Round, crosses: Crosses) -> BinnedFeatures | SparseFeatures:
-        """The features of a round and crosses, in bins."""
-        design, max_bin = round.design, self.learner.max_bin
-        kind = SparseFeatures if isinstance(design.original, SparseRows) else BinnedFeatures
         return round.design.cache(
-            (kind, max_bin, crosses.table.tobytes()),
-            lambda: kind.of(design, round.loss_weight, max_bin, crosses),
+            (type(self), pickle.dumps(vars(self))), lambda: SymmetricGrower(self, round, SymmetricTree)
         )
-
-    def _histograms(self, round: Round) -> Histograms:
-        """Memory for histograms, and from the first round on crosses among the features."""
-        learner, design = self.learner, round.design
-        most = 0 if is_auto(learner.crosses) else int(learner.crosses)
-        if most > 1:
-            self.features = self._binned(round, self._chosen_crosses(round, most))
-        n_gradients = min(round.raw.shape[1], learner.n_projections)
-        # Sums are added in pairs: gradients and the hessian.
-        size = learner.max_depth, 2 * (n_gradients // 2 + 1)
-        key = Histograms, learner.max_bin, self.features.crosses.table.tobytes(), size
-        return design.cache(key, lambda: Histograms(self.features, *size, design.n_jobs))
-
-    def _chosen_crosses(self, round: Round, most: int) -> Crosses:
-        """The crosses of the most important numbers, which are chosen in the first round of a fit."""
-        learner, columns = self.learner, self.features.columns
-        signs = [0] * len(columns) if learner.monotone_constraints is None else learner.monotone_constraints
-        free = np.array([column.is_number and not sign for column, sign in zip(columns, signs, strict=True)])
-        plain = copy(learner)
-        plain.crosses, plain.leaf = 0, "constant"
-
-        def chosen() -> Array:
-            found = np.where(free, probed_importances(plain, round), 0.0)
-            return np.sort(np.argsort(-found, kind="stable")[: min(most, np.count_nonzero(found))])
-
-        return crosses_of(round.design.learner_state((SymmetricTree, most, "crosses"), chosen))
-
-    def grow(self, round: Round) -> tuple[Term, Array]:
-        """The tree of a round."""
-        learner = self.learner
-        self.histograms = self.histograms or self._histograms(round)
-        sample, left_out = self._divided(round)
-        if self.features.many_levels:
-            self._reorder_levels(round, left_out if learner.ordered else round.weight)
-        drawn, derivatives, searched = self._derivatives(sample)
-        tree, leaf = self.histograms.grow(
-            split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
-            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree, self.features.n_entries),
-            learner.reg_lambda,
-            learner.min_child_weight,
-            lambda *gains: self._adjusted(sample, *gains),
-            drawn,
-        )
-        return self._finished(sample, tree, leaf, derivatives)
-
-    def _derivatives(self, round: Round) -> tuple[Array | None, Derivatives, Derivatives]:
-        """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
-        if self.sampler is None:
-            every = exact_derivatives(round)
-            return None, every, every
-        rows, factor = self.sampler.draw(round)
-        return rows, weighted_derivatives(round), exact_derivatives(round, rows, factor)
-
-    def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
-        """A tree with the splits of another one, and leaves for a round."""
-        sample, _ = self._divided(round)
-        leaf = tree.leaves(round.design.original)[:, 0].astype(np.int32)
-        return self._finished(sample, tree, leaf, exact_derivatives(sample))
-
-    def _divided(self, round: Round) -> tuple[Round, Array]:
-        """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
-        ordered = self.learner.ordered and bool(self.features.many_levels)
-        share = min(self.learner.subsample, ORDERED_SUBSAMPLE if ordered else 1.0)
-        return (round, np.zeros(0)) if share == 1.0 else sample_rows(round, share, whole=ordered)
-
-    def _reorder_levels(self, round: Round, weight: Array) -> None:
-        """Order the levels of categories by rows of given weights, (n,)."""
-        gradient = round.balanced_gradient @ round.rng.standard_normal(round.gradient.shape[1])
-        hessian = round.hessian.mean(axis=1)
-        smoothing = self.learner.cat_smooth * float(round.mean(hessian))
-        gradient, hessian = weight * gradient, weight * hessian
-        for column in self.features.many_levels:
-            column.reorder(gradient, hessian, smoothing)
-
-    def _adjusted(self, round: Round, gains: Array, unit: float, unit_of_hessians: float) -> Array:
-        """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
-        learner, rng = self.learner, round.rng
-        if learner.random_strength > 0.0:
-            gradient = round.balanced_gradient / unit
-            useless = round.inner(gradient, gradient) / round.inner(round.hessian) * unit_of_hessians
-            noise = learner.random_strength * useless / (1.0 + round.index * round.shrinkage)
-            gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
-        if learner.colsample_bylevel < 1.0:
-            sampled = np.zeros((len(gains), 1, 1), dtype=np.bool_)
-            sampled[sampled_columns(rng, np.arange(len(gains)), learner.colsample_bylevel)] = True
-            gains = np.where(sampled, gains, -np.inf)
-        return gains
-
-    def _finished(
-        self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: tuple[Array, Array]
-    ) -> tuple[Term, Array]:
-        """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
-        learner, sums = self.learner, leaf_sums(leaf, tree.depth, *derivatives)
-        Z, line = self._factors(round, tree) if self._is_linear(tree) else (np.ones((0, 1)), {})
-        old = old_coefficients(tree, line) if round.prior_weight else None
-        if old is not None:
-            sums[..., 0] -= round.prior * old[..., -1]
-            sums[..., 1] += round.prior
-        value, enough = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        parts: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
-        if line:
-            leaves = leaf, derivatives, round.weight, Z, value, enough
-            found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda, old, round.prior)
-            output = linear_outputs(leaf, found, Z)
-            value = np.ascontiguousarray(found[..., -1])
-            line["slope"] = found[..., :-1] / line.pop("scale")
-            parts = {name: array[None] for name, array in line.items()}
-        else:
-            if learner.monotone_constraints is not None:
-                features = np.asarray(learner.monotone_constraints)[tree.feature[0]]
-                signs = signs_of_scores(round.loss, value.shape[1])
-                nearest = signs * monotone_leaves(signs * value, sums[:, :, 1], tree, features)
-                value = np.where(signs == 0.0, value, nearest)
-            output = value.take(leaf, axis=0)
-        return replace(tree, value=value[None], **parts), output
-
-    def _is_linear(self, tree: SymmetricTrees) -> bool:
-        """Whether leaves are regressions on the features of the levels."""
-        return self.learner.leaf == "linear" and tree.depth > 0
-
-    def _factors(self, round: Round, tree: SymmetricTrees) -> tuple[Array, dict[str, Array]]:
-        """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
-        design = round.design
-        original, d = design.original, design.original.shape[1]
-        plain, crosses = tree.split_columns(d)
-        feature = plain.feature[0]
-        columns, listed = self.features.columns, feature.tolist()
-        is_number = [f >= d or columns[f].is_number for f in listed]
-        # A feature of several levels has one slope.
-        has_slope = np.array([is_number[level] and f not in listed[:level] for level, f in enumerate(listed)])
-
-        def column(f: int) -> Array:
-            return original[:, f].astype(np.float64) if f < d else crosses.column(original, f - d)
-
-        def range_of(f: int) -> tuple[float, float, float, float]:
-            key = SymmetricGrower, "range", *([f] if f < d else crosses.table[f - d].tolist())
-            return design.cache(key, lambda: central_range(column(f), round.loss_weight))
-
-        low, high, center, scale = np.array(list(map(range_of, listed))).T.copy()
-        if len(crosses) or isinstance(original, SparseRows):
-            X, feature = np.column_stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
-        else:
-            X = design.cache((SymmetricGrower, "rows"), lambda: np.ascontiguousarray(original))
-        line = {"low": low, "high": high, "center": center, "scale": np.where(has_slope, scale, np.inf)}
-        return standardised_levels(X, feature, *line.values()), line

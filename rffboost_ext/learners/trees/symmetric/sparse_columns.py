@@ -147,9 +147,7 @@ class SparseFeatures:
         n_columns = len(begin) - 1
         edges, first = edges_in_parts(begin, values, rows, weight, max_bin)
         codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
-        compiled("symmetric_trees").find_sparse_codes(
-            begin, values.astype(np.float64), first, edges, codes, absent
-        )
+        compiled("sparse_trees").find_sparse_codes(begin, values.astype(np.float64), first, edges, codes, absent)
         return cls(begin, rows, codes, absent, len(X), SparseColumns(edges, first), crosses)
 
     @cached_property
@@ -224,7 +222,7 @@ class LeafOfRows:
         n_jobs: int,
     ) -> None:
         """Call the kernel of sparse columns for some of them."""
-        kernels, own = compiled("symmetric_trees"), self.features
+        kernels, own = compiled("sparse_trees"), self.features
         totals = np.zeros((n_leaves, self.sums.shape[1]))
         kernels.add_totals(self.leaf, self.sums, totals)
         entries = own.begin, own.rows, own.codes, own.absent, self.leaf, self.sums, totals
