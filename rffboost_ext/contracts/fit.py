@@ -251,9 +251,8 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
             f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe(term)}"
         )
     try:
-        # Trees are functions of the original columns, the others of those of design.X: of sparse rows a part.
-        width, n_features = round.design.original.shape[1], round.design.n_features
-        term.check(n_features if n_features >= width else None, round.raw.shape[1])
+        n_features = round.design.original.shape[1] if term.on_original else round.design.n_features
+        term.check(n_features, round.raw.shape[1])
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)

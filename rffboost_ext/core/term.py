@@ -26,6 +26,8 @@ class Term(PickledByFields, ABC):
 
     is_tree: ClassVar[bool] = False
     """Whether a learner of trees fits such terms."""
+    on_original: bool = False
+    """Whether it is a function of the original columns, as trees are, and not of ``design.X``."""
     reads_sparse: ClassVar[bool] = False
     """Whether a call reads the columns that it needs from sparse rows; otherwise it gets blocks of dense rows."""
 
@@ -94,8 +96,8 @@ class Term(PickledByFields, ABC):
     def on_features(self, features: Any) -> Term:
         """The function ``x -> self(features(x))`` as a term of the original columns.
 
-        By default the map is kept around the term, without its range. Override it for a closed form, as cosines
-        do, or to return the term itself, as trees do that are grown on the original columns.
+        A term of the original columns is itself. By default the map is kept around any other, without its range.
+        Override it for a closed form, as cosines do.
 
         Parameters
         ----------
@@ -107,7 +109,7 @@ class Term(PickledByFields, ABC):
         TypeError
             If features are log-transformed, which the default does not support.
         """
-        term: Term = features.around(self)
+        term: Term = self if self.on_original else features.around(self)
         return term
 
     def with_arrays_of(self, other: Term) -> Term:

@@ -149,7 +149,7 @@ RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 TREES_LIMIT = PatienceLimit(25, 2e-4)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
-RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.1)
+RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
 # The most levels of a category that are ordered by rows that a tree is not fitted to.
 MANY_LEVELS = 2_000
 # A member that improves for more rounds learns what members of shorter steps would not reach.

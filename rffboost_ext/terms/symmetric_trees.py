@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -63,6 +63,8 @@ class SymmetricTrees(Term):
     """
 
     is_tree: ClassVar[bool] = True
+    # They handle missing values and codes themselves.
+    on_original = True
     reads_sparse: ClassVar[bool] = True
     feature: Array
     threshold: Array
@@ -268,10 +270,6 @@ class SymmetricTrees(Term):
     @classmethod
     def outputs_of(cls, terms: Sequence[SymmetricTrees], X: Array) -> Sequence[Array]:
         return tree_outputs(terms, X)
-
-    def on_features(self, features: Any) -> SymmetricTrees:
-        # They are grown on the original columns, and handle missing values and codes themselves.
-        return self
 
     def check(self, n_features: int | None, n_outputs: int | None) -> None:
         require_field("feature", self.feature, (None, None), "i")

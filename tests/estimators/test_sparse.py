@@ -38,7 +38,8 @@ def signal(X):
 
 @pytest.fixture
 def as_large(monkeypatch):
-    """Small matrices are treated as large ones."""
+    """Small matrices are treated as large ones, of which learners of numbers see half of the columns."""
+    monkeypatch.setattr(feature_expansion, "SKETCH_COLUMNS", 6)
     monkeypatch.setattr(sparse, "MOST_BYTES", 0)
     monkeypatch.setattr(sparse, "MOST_ENTRIES", 0.5)
 

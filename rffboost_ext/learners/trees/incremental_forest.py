@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Term
-from ...terms import FeatureMap, Trees, outputs_of_each
+from ...terms import Trees, outputs_of_each
 from ...utils.typing import Array
 from .single_precision import lower_thresholds, shift_thresholds
 
@@ -65,6 +65,8 @@ class IncrementalForest:
 class GrownTree(Term):
     """The trees of one round of a booster in training; they are extracted when the fit ends."""
 
+    # They handle missing values and codes themselves.
+    on_original = True
     forest: IncrementalForest
     index: int
     factor: float | Array = 1.0
@@ -84,10 +86,6 @@ class GrownTree(Term):
     def outputs_of(cls, terms: Sequence[GrownTree], X: Array) -> Array:
         # Extracted trees predict at a lower fixed cost than XGBoost.
         return outputs_of_each([term.materialized() for term in terms], X)
-
-    def on_features(self, features: FeatureMap) -> GrownTree:
-        # Trees are grown on the original columns, and handle missing values and codes themselves.
-        return self
 
     def materialized(self) -> Trees:
         trees = self.forest.round(self.index)
