@@ -53,7 +53,7 @@ class ScaledColumns:
             usable = size > CONSTANT * largest
         else:
             largest = largest.toarray().ravel()
-            variance = (share @ X.power(2) - np.square(center)).clip(min=0.0)
+            variance = (share @ X.power(2, np.float64) - np.square(center)).clip(min=0.0)
             # The variance of a constant column is a rounding error of the square of its mean.
             usable, size = variance > CONSTANT * np.square(center), variance**0.25 * np.sqrt(largest)
         scale = np.divide(1.0, size, out=np.zeros_like(size), where=usable)

@@ -161,12 +161,13 @@ def test_duplicates_are_summed_as_in_an_array(dtype):
     assert len(X.data) == 60_000
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [0.1, 1.0, 2020.0])
-def test_ridge_regression_ignores_constant_columns(value, as_large):
+def test_ridge_regression_ignores_constant_columns(value, dtype, as_large):
     X, weight = sparse_matrix(), np.random.default_rng(0).uniform(0.0, 2.0, 160)
     model = RFFBoostRegressor(learner="ridge", **BRIEF)
     wanted = clone(model).fit(X, signal(X), sample_weight=weight).predict(X)
-    X_more = scipy.sparse.hstack([X, np.full((160, 1), value)]).tocsr()
+    X_more = scipy.sparse.hstack([X, np.full((160, 1), value)]).tocsr().astype(dtype)
     found = model.fit(X_more, signal(X), sample_weight=weight).predict(X_more)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
