@@ -35,7 +35,7 @@ class ScaledColumns:
     scale : ndarray of shape (k,)
         The factor of each column; 0 for a constant one.
     squares : ndarray of shape (n,)
-        The sum of squares of each row.
+        The squared distance of each row from the mean.
     """
 
     X: Any
@@ -59,7 +59,8 @@ class ScaledColumns:
         scale = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
         scaled = X * scale if isinstance(X, np.ndarray) else (X @ diags_array(scale)).tocsr()
         XT = scaled.T if isinstance(X, np.ndarray) else scaled.T.tocsr()
-        return cls(scaled, XT, scale, (scaled * scaled).sum(axis=1))
+        middle = center * scale
+        return cls(scaled, XT, scale, (scaled * scaled).sum(axis=1) - 2.0 * (scaled @ middle) + middle @ middle)
 
     def solve(
         self, target: Array, weight: Array, penalty: float, old: Array, prior: float, max_iter: int
@@ -108,8 +109,8 @@ class RidgePath(Learner):
     Parameters
     ----------
     penalty : float, default=1.0
-        :math:`\lambda_c` in units of :math:`\sum_i w_i H_{ic} |z_i|^2 / \sum_i w_i`, for scaled rows z: the share
-        of one average row.
+        :math:`\lambda_c` in units of :math:`\sum_i w_i H_{ic} |z_i|^2 / \sum_i w_i`, for scaled and centred
+        rows z: the share of one average row.
     max_iter : int, default=10
         Maximum number of steps of conjugate gradients in a round.
     relative_rate : float, default=10.0
@@ -118,6 +119,7 @@ class RidgePath(Learner):
     Notes
     -----
     Hessians are at least 0.05 times their mean. Missing values are replaced by the mean of their column.
+    Others are clipped to its range unless ``extrapolation`` is "continue".
 
     References
     ----------
@@ -168,8 +170,8 @@ class RidgePath(Learner):
         used = np.flatnonzero(slope.any(axis=1))
         term = Linear(used, slope[used], found[-1])
         if is_sparse:
-            means = design.cache((RidgePath, "means"), lambda: design.original.means(round.loss_weight))
-            term = replace(term, clipping=ClipAndLog.only_imputing(means), on_original=True)
+            clipping = design.cache((RidgePath, "clipping"), lambda: sparse_clipping(round))
+            term = replace(term, clipping=clipping, on_original=True)
         return term, output
 
 
@@ -177,6 +179,17 @@ def own_columns(round: Round, is_sparse: bool) -> ScaledColumns:
     """The columns of a new term: all of sparse rows, or those of ``design.X``."""
     rows, weight = round.design.original, round.loss_weight
     return ScaledColumns.of(rows.filled(rows.means(weight)).matrix if is_sparse else round.design.X, weight)
+
+
+def sparse_clipping(round: Round) -> ClipAndLog:
+    """Imputation by means and, if the features of the fit have a range, that of each sparse column."""
+    rows, clipping = round.design.original, round.design.feature_map.clipping
+    means = rows.means(round.loss_weight)
+    if clipping is None or not clipping.is_bounded:
+        return ClipAndLog.only_imputing(means)
+    ends = rows.matrix.nanmin(axis=0), rows.matrix.nanmax(axis=0)
+    low, high = (end.toarray().ravel().astype(np.float64) for end in ends)
+    return ClipAndLog(low, high, means=means)
 
 
 def coefficients(term: Linear, scale: Array, is_sparse: bool) -> Array:

@@ -74,6 +74,11 @@ class ClipAndLog(PickledByFields):
             X = np.where(np.isnan(X), self.means.astype(X.dtype), X)
         return np.clip(X, low, high)
 
+    def entries(self, values: Array, columns: Array) -> Array:
+        """Values (m,) of some columns (m,), one each, imputed and clipped, in float64."""
+        own = self.take(columns)
+        return own.clip_values(values.astype(np.float64)[None])[0]
+
     @cached_property
     def log_columns(self) -> tuple[Array, Array, Array]:
         """The log-transformed columns, their anchors and their scales, (k,) each."""

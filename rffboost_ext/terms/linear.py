@@ -50,11 +50,13 @@ class Linear(Term):
     on_original: bool = False
 
     def __call__(self, X: Rows) -> Array:
-        means = None if self.clipping is None else self.clipping.means
-        if isinstance(X, SparseRows) and self.on_original and means is not None:
+        if isinstance(X, SparseRows) and self.on_original and self.clipping is not None:
+            # Clipping may move absent entries, too.
+            zero, columns = self.clipping(np.zeros((1, X.shape[1]))), X.matrix.indices
+            entries = X.with_entries(self.clipping.entries(X.matrix.data, columns) - zero[0, columns])
             slope = np.zeros((X.shape[1], self.slope.shape[1]))
             slope[self.columns] = self.slope
-            return np.asarray(X.filled(means).matrix @ slope + self.intercept)
+            return np.asarray(entries.matrix @ slope + (zero @ slope + self.intercept))
         return np.asarray(self.factors(X) @ self.slope + self.intercept)
 
     def factors(self, X: Rows) -> Array:

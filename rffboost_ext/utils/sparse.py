@@ -112,9 +112,11 @@ class SparseRows:
         missing = np.isnan(self.matrix.data)
         if not missing.any():
             return self
-        matrix = self.matrix.copy()
-        matrix.data[missing] = values[matrix.indices[missing]]
-        return SparseRows(matrix)
+        return self.with_entries(np.where(missing, values[self.matrix.indices], self.matrix.data))
+
+    def with_entries(self, values: Array) -> SparseRows:
+        """The same rows with other entries in place of the stored ones."""
+        return SparseRows(csr_array((values, self.matrix.indices, self.matrix.indptr), self.shape))
 
     def sum(self) -> float:
         """The sum of all entries; NaN if one is missing."""

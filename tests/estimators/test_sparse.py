@@ -260,3 +260,26 @@ def test_the_size_and_the_share_of_entries_decide(density, monkeypatch):
         X = scipy.sparse.random(n, 50, density, random_state=0)
         kinds = {type(compressed(given)) for given in (X, X.toarray())}
         assert kinds == ({SparseRows} if n > 100 and density < 0.1 else {np.ndarray})
+
+
+def test_ridge_regression_clips_sparse_rows_to_the_range_of_the_fit(as_large):
+    X = sparse_matrix().toarray()
+    # A column without absent entries, whose range does not contain 0.
+    X[:, 0] += 5.0
+    model = RFFBoostRegressor(learner="ridge", **BRIEF).fit(scipy.sparse.csr_matrix(X), X[:, 0] + X[:, 1])
+    far = X.copy()
+    far[:40] *= 100.0
+    far[40:80, 0] = 0.0
+    clipped = np.clip(far, X.min(axis=0), X.max(axis=0))
+    for given in (far, scipy.sparse.csr_matrix(far)):
+        np.testing.assert_allclose(model.predict(given), model.predict(clipped), rtol=0, atol=1e-9)
+    free = RFFBoostRegressor(learner="ridge", extrapolation="continue", **BRIEF).fit(X, X[:, 0] + X[:, 1])
+    assert abs(free.predict(far)[:40]).max() > 50.0
+
+
+def test_merged_copies_of_sparse_rows_count_by_their_weight(as_large):
+    levels = np.random.default_rng(0).integers(0, 10, 400)
+    X = scipy.sparse.csr_matrix(np.eye(10)[levels])
+    brief = BRIEF | {"n_estimators": 40}
+    model = RFFBoostClassifier(learner=SymmetricTree(max_depth=3), **brief).fit(X, levels < 4)
+    assert model.score(X, levels < 4) > 0.8

@@ -242,8 +242,8 @@ class BinnedFeatures:
         return np.arange(len(self.columns))
 
     @property
-    def n_entries(self) -> None:
-        """None: all columns have an entry in each row."""
+    def chances(self) -> None:
+        """None: columns are drawn with equal probabilities."""
 
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""

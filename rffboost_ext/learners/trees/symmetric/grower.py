@@ -105,7 +105,7 @@ class SymmetricGrower:
         drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
             split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
-            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree, self.features.n_entries),
+            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree, self.features.chances),
             learner.reg_lambda,
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),

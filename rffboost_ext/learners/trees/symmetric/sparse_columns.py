@@ -52,7 +52,7 @@ def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, ma
         The first edge of each column.
     """
     counted = (weight > 0.0) & ~np.isnan(values)
-    n_entries = np.bincount(column[counted], minlength=n_columns)
+    n_entries = count_entries(column[counted], weight[counted], n_columns)
     counted &= (n_entries >= LEAST_ENTRIES)[column]
     every = np.arange(n_columns)
     # Each column has the value 0 once more, without weight.
@@ -75,6 +75,11 @@ def sparse_edges(column: Array, values: Array, weight: Array, n_columns: int, ma
     return edges_between(values[upper - 1], values[upper]), np.searchsorted(
         column[upper], np.arange(n_columns + 1)
     )
+
+
+def count_entries(column: Array, weight: Array, n_columns: int) -> Array:
+    """The number of entries of each column, by the weights of rows if that is more: equal rows may be merged."""
+    return np.maximum(*(np.bincount(column, part, n_columns) for part in (None, weight)))
 
 
 def edges_in_parts(begin: Array, values: Array, rows: Array, weight: Array, max_bin: int) -> tuple[Array, Array]:
@@ -118,6 +123,8 @@ class SparseFeatures:
         Its code.
     absent : ndarray of shape (d + K,), uint8
         The code of absent entries of each column.
+    n_entries : ndarray of shape (d + K,)
+        How many entries each column has.
     n_samples : int
         Number of rows, n.
     columns : SparseColumns
@@ -129,6 +136,7 @@ class SparseFeatures:
     rows: Array
     codes: Array
     absent: Array
+    n_entries: Array
     n_samples: int
     columns: SparseColumns
     crosses: Crosses
@@ -148,7 +156,8 @@ class SparseFeatures:
         edges, first = edges_in_parts(begin, values, rows, weight, max_bin)
         codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
         compiled("sparse_trees").find_sparse_codes(begin, values.astype(np.float64), first, edges, codes, absent)
-        return cls(begin, rows, codes, absent, len(X), SparseColumns(edges, first), crosses)
+        n_entries = count_entries(np.repeat(np.arange(n_columns), np.diff(begin)), weight[rows], n_columns)
+        return cls(begin, rows, codes, absent, n_entries, len(X), SparseColumns(edges, first), crosses)
 
     @cached_property
     def n_codes(self) -> Array:
@@ -163,13 +172,13 @@ class SparseFeatures:
     @cached_property
     def usable(self) -> Array:
         """The columns that trees may split: those of enough entries."""
-        found = np.flatnonzero(np.diff(self.begin) >= LEAST_ENTRIES)
+        found = np.flatnonzero(self.n_entries >= LEAST_ENTRIES)
         return found if len(found) else np.arange(len(self.columns))
 
     @property
-    def n_entries(self) -> Array:
-        """The number of entries of each usable column, and 1."""
-        return np.diff(self.begin)[self.usable] + 1.0
+    def chances(self) -> Array:
+        """What probabilities to draw each usable column are in proportion to."""
+        return self.n_entries[self.usable] + 1.0
 
     def codes_of(self, column: int) -> Array:
         """The codes of a column, (n,), uint8."""
