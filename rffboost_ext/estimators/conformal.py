@@ -348,7 +348,5 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = get_tags(self._given()).input_tags
-        for name in ("allow_nan", "categorical", "sparse"):
-            setattr(tags.input_tags, name, getattr(given, name))
+        tags.input_tags = get_tags(self._given()).input_tags
         return tags

@@ -86,7 +86,8 @@ class Trees(Term):
     def group_outputs(self, X: Rows, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         if isinstance(X, SparseRows):
-            return self.on_columns(self.used_columns).group_outputs(X[:, self.used_columns], group, n_groups)
+            narrow, X = self._of_used_columns(X)
+            return narrow.group_outputs(X, group, n_groups)
         X, outputs = self.check_X(X), self.n_outputs
         if self.output is None:
             return self._sums(X, group, n_groups)
@@ -97,7 +98,8 @@ class Trees(Term):
     def leaves(self, X: Rows) -> Array:
         """The node that is the leaf of each row of X (n, d) in each tree: (n, T)."""
         if isinstance(X, SparseRows):
-            return self.on_columns(self.used_columns).leaves(X[:, self.used_columns])
+            narrow, X = self._of_used_columns(X)
+            return narrow.leaves(X)
         numbers = np.arange(len(self.left), dtype=np.float64)[:, None]
         X, numbered = self.check_X(X), replace(self, value=numbers, output=None)
         return numbered._sums(X, np.arange(self.n_trees), self.n_trees)[:, :, 0].T.astype(np.int64)
@@ -122,15 +124,11 @@ class Trees(Term):
         kernel, arrays = (add_trees_bottom_up, self.bottom_up) if is_bottom_up else (add_trees, nodes)
         run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
 
-    @cached_property
-    def used_columns(self) -> Array:
-        """The features of all splits, ascending."""
-        return np.unique(self.feature[self.left >= 0])
-
-    def on_columns(self, columns: Array) -> Trees:
-        """The same trees as functions of some columns, ascending, that include all features."""
-        feature = np.where(self.left < 0, 0, np.searchsorted(columns, self.feature)).astype(np.int32)
-        return replace(self, feature=feature, n_outputs=self.n_outputs)
+    def _of_used_columns(self, X: SparseRows) -> tuple[Trees, Array]:
+        """The trees as functions of the columns that they split, and these columns of sparse rows, (n, k)."""
+        used = np.unique(self.feature[self.left >= 0])
+        feature = np.where(self.left < 0, 0, np.searchsorted(used, self.feature)).astype(np.int32)
+        return replace(self, feature=feature, n_outputs=self.n_outputs), X[:, used]
 
     def check_X(self, X: Array) -> Array:
         """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""
