@@ -33,7 +33,7 @@ MAX_TEXTS = 255
 
 
 def read_table(X: Any, argument: str = "X") -> Any:
-    """A table as narwhals reads it; an array or a sequence as it is, a sparse matrix as :func:`compressed`.
+    """A table as narwhals reads it; an array or a sequence as it is; a sparse matrix as an array or sparse rows.
 
     Messages name the `argument`.
 
