@@ -1,4 +1,4 @@
-"""Graphs of ours inside those of skl2onnx: begun at an operator of it, and handed over."""
+"""Graphs of this package inside those of skl2onnx, in place of one of its operators."""
 
 from __future__ import annotations
 

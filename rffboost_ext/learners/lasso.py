@@ -112,6 +112,12 @@ def coordinate_descent(factors: Array, gram: Array | None, target: Array, penalt
     return np.asarray(size * found[:, 0])
 
 
+def bounded_hessian(hessian: Array, weight: Array) -> Array:
+    """Hessians (m, C) that are at least :data:`MIN_HESSIAN` times their mean over weighted rows."""
+    least = MIN_HESSIAN * np.average(hessian, axis=0, weights=weight)
+    return np.maximum(hessian, np.maximum(least, MIN_HESSIAN_UNIT))
+
+
 @LEARNERS.register("lasso")
 @dataclass(eq=False, repr=False)
 class LassoPath(Learner):
@@ -179,9 +185,8 @@ class LassoPath(Learner):
     def _solve(self, round: Round, X: Array, old: Linear | None = None) -> tuple[Array, Array]:
         """Slopes (k, C) of columns X (n, k), and intercepts (C,); `old` is a term that is fitted again."""
         sample, rows = sample_by_gradient(round, self.max_samples)
-        weight, gradient, hessian = sample.weight[rows, None], round.gradient[rows], round.hessian[rows]
-        least = MIN_HESSIAN * np.average(hessian, axis=0, weights=weight[:, 0])
-        hessian = np.maximum(hessian, np.maximum(least, MIN_HESSIAN_UNIT))
+        weight, gradient = sample.weight[rows, None], round.gradient[rows]
+        hessian = bounded_hessian(round.hessian[rows], weight[:, 0])
         slope, intercept = np.zeros((X.shape[1], hessian.shape[1])), np.zeros(hessian.shape[1])
         rate = cap_relative_rate(self.relative_rate, round)
         for c, (curvature, target) in enumerate(zip((weight * hessian).T, (-gradient / hessian).T, strict=True)):

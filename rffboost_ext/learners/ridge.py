@@ -14,8 +14,8 @@ from ..utils.parallel import SINGLE_BLAS
 from ..utils.param_validation import POSITIVE, Integer
 from ..utils.sparse import SparseRows
 from ..utils.typing import Array
-from .fourier.second_order import MIN_HESSIAN_UNIT, cap_relative_rate
-from .lasso import CONSTANT, MIN_HESSIAN
+from .fourier.second_order import cap_relative_rate
+from .lasso import CONSTANT, bounded_hessian
 from .registry import LEARNERS
 
 # Later rounds correct a solution that ends early.
@@ -97,13 +97,14 @@ class RidgePath(Learner):
     .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac{1}{2} H_{ic} f_c(x_i)^2 \right)
               + \frac{\lambda_c}{2} \sum_j s_j^2 \beta_{jc}^2, \qquad f_c(x) = \beta_{0c} + \sum_j \beta_{jc} x_j,
 
-    a ridge regression of the working response :math:`-g / H` [1]_. With the log loss the rounds are those of
+    a ridge regression of the working response :math:`-g / H` [1]_, where :math:`s_j` is the standard deviation of
+    feature j. With the log loss the rounds are those of
     logistic regression by iteratively reweighted least squares, whose penalty falls from round to round (iterated
     Tikhonov regularisation [2]_). Early stopping chooses the number of rounds, and thereby the penalty. The slopes
     are found by conjugate gradients, which take two products with the matrix in each step.
 
-    Of a sparse matrix all columns are used as they are, and no entry is added. There :math:`s_j^2` is the
-    geometric mean of the standard deviation and the largest value of column j, so that rare columns have smaller
+    Of a sparse matrix all columns are used as they are, and no entry is added. There :math:`s_j` is the geometric
+    mean of the standard deviation and the largest size of a value of column j, so that rare columns have smaller
     effects than they would have after standardisation, and larger ones than without scaling.
 
     Parameters
@@ -151,8 +152,7 @@ class RidgePath(Learner):
             columns = ScaledColumns.of(old.factors(design.imputed), round.loss_weight)
         else:
             columns = design.cache((RidgePath, "columns"), lambda: own_columns(round, is_sparse))
-        least = MIN_HESSIAN * np.average(round.hessian, axis=0, weights=round.weight)
-        hessian = np.maximum(round.hessian, np.maximum(least, MIN_HESSIAN_UNIT))
+        hessian = bounded_hessian(round.hessian, round.weight)
         target, curvature = -round.gradient / hessian, round.weight[:, None] * hessian
         found = np.zeros((len(columns.scale) + 1, target.shape[1]))
         if old is not None and round.prior_weight:
