@@ -150,8 +150,6 @@ TREES_LIMIT = PatienceLimit(25, 2e-4)
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
-# The most levels of a category that are ordered by rows that a tree is not fitted to.
-MANY_LEVELS = 2_000
 # A member that improves for more rounds learns what members of shorter steps would not reach.
 FEW_ROUNDS = FewRounds(1_000)
 # Cosines that trail other members add little by small steps, for as many rounds as these take.
@@ -186,30 +184,40 @@ def members(
     estimator: Any, given: Sequence[Learner], row: TrainingDefaults, member: Callable[..., Member], rows: Dataset
 ) -> list[Member]:
     """The members of a stack: the given learners or symmetric trees, then others that differ from them."""
+    many = len(rows) > FEW
     if not given and rows.rows == "groups":
-        given = [mixture(estimator, row, rows)]
+        given = [mixture(row, rows)]
     if not given and isinstance(rows.X, SparseRows):
         return [member(sparse_trees(len(rows)), TREES_LIMIT), member(RidgePath(), RIDGE_LIMIT)]
     stack = [member(learner) for learner in given]
-    if not given and len(rows) <= FEW:
-        stack = [member(SymmetricTree(leaf="linear", max_depth=4), TREES_LIMIT)]
-    elif not given:
+    if not given:
         rate = row.learning_rate * relative_tree_rate(len(rows))
-        given_rate = {"rate": rate} if is_auto(estimator.learning_rate) else {}
-        constant = SymmetricTree(leaf="constant", max_depth=tree_depth(len(rows)))
-        stack = [member(constant, TREES_LIMIT, **given_rate)]
-        stack.append(member(mixture(estimator, row, rows), condition=FEW_ROUNDS))
+        own_rate = {"rate": rate} if is_auto(estimator.learning_rate) else {}
+        stack = [member(symmetric_trees(len(rows)), TREES_LIMIT, **own_rate)]
+    if not given and many:
+        stack.append(member(mixture(row, rows), condition=FEW_ROUNDS))
     if row.kernel is not None:
         stack.append(member(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
-        trailing_tol = TRAILING_TOL if len(rows) > FEW else None
-        refits = len(rows) <= FEW or not is_auto(estimator.refit)
+        trailing_tol = TRAILING_TOL if many else None
+        refits = not many or not is_auto(estimator.refit)
         stack.append(member(row.newton(1), refits=refits, trailing_tol=trailing_tol))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(member(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     if len(rows) <= max(FEW, rows.X.shape[1]):
         stack.append(member(LassoPath(), RIDGE_LIMIT, condition=IF_BEST))
     return stack
+
+
+def symmetric_trees(n_samples: int) -> SymmetricTree:
+    """Symmetric trees of linear leaves, or with many rows of constant ones.
+
+    From `MEDIUM` to `FEW` rows all rows of a tree order the levels of a category. With fewer rows levels are too
+    rare for that; with more it is trees of the mixture that do so.
+    """
+    if n_samples <= FEW:
+        return SymmetricTree(leaf="linear", max_depth=4, ordered=n_samples < MEDIUM)
+    return SymmetricTree(leaf="constant", max_depth=tree_depth(n_samples))
 
 
 def sparse_trees(n_samples: int) -> SymmetricTree:
@@ -228,17 +236,12 @@ def single_learner(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Lear
         return sparse_trees(len(rows))
     if is_fast(estimator, rows):
         return SymmetricTree(leaf="linear", max_depth=tree_depth(len(rows)) - 2, max_bin=64)
-    return mixture(estimator, row, rows)
+    return mixture(row, rows)
 
 
-def mixture(estimator: Any, row: TrainingDefaults, rows: Dataset) -> Mixture:
+def mixture(row: TrainingDefaults, rows: Dataset) -> Mixture:
     """The best single kind of model."""
-    expansion = estimator.encoder_.expansion
-    n_levels = 0 if expansion is None else max(expansion.n_levels.values(), default=0)
-    # Levels of few rows are ordered better by all rows.
-    trees = SymmetricTree(leaf="constant", ordered=n_levels <= MANY_LEVELS)
-    if len(rows) <= FEW:
-        trees = SymmetricTree(4, "linear")
+    trees = symmetric_trees(len(rows)) if len(rows) <= FEW else SymmetricTree(leaf="constant", ordered=False)
     return Mixture(row.newton(0), RANKING_TREES if rows.rows == "groups" else trees)
 
 

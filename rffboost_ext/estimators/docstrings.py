@@ -60,8 +60,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with a method
-        ``refit``, such as "symmetric_tree" without categories of more than four levels, replays the rounds of a
-        single model: splits stay, leaves are fitted to all rows. With "auto" each model of several folds is
+        ``refit``, such as "symmetric_tree" without categories of many levels, replays the rounds of a single
+        model: splits stay, leaves are fitted to all rows. With "auto" each model of several folds is
         replayed; whether a single one is refitted depends on the number of rows. See ``docs/defaults.md``.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks symmetric trees, cosines and, with few rows, kernel machines and the

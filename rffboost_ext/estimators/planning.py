@@ -81,9 +81,10 @@ def allows_log_mixture(learner: Mixture) -> bool:
     return isinstance(trees, Tree | SymmetricTree) and policy_of(cosines).allows_log(cosines)
 
 
-def orders_no_levels(expansion: ImputeAndEncode | None) -> bool:
-    """Whether no category has more than four levels, which symmetric trees order by targets of other rows."""
-    return expansion is None or max(expansion.n_levels.values(), default=0) <= MAX_SINGLED_OUT
+def replays_trees(learner: SymmetricTree, expansion: ImputeAndEncode | None) -> bool:
+    """Whether no category has more than four levels, or all rows of a tree order these."""
+    ordered = learner.get_params(deep=False).get("ordered", True)
+    return not ordered or expansion is None or max(expansion.n_levels.values(), default=0) <= MAX_SINGLED_OUT
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ class LearnerPolicy:
         ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
         best.
     replays : callable, optional
-        ``replays(expansion)`` says whether a refit on features with such an expansion fits the terms of a model
-        again, if the learner can; otherwise it trains new rounds. It is False where structures depend on the
+        ``replays(learner, expansion)`` says whether a refit on features with such an expansion fits the terms of a
+        model again, if the learner can; otherwise it trains new rounds. It is False where structures depend on the
         targets of rows that a term is not fitted to, since ``refit`` does not know which rows these were.
     allows_log : callable, optional
         ``allows_log(learner)`` says whether features may be log-transformed: all terms are unclipped cosines, or
@@ -117,7 +118,7 @@ class LearnerPolicy:
     pool_size: int | None = None
     max_merged_rows: Answer = lambda learner: 0
     alternatives: Answer = single
-    replays: Answer = lambda expansion: True
+    replays: Callable[[Any, ImputeAndEncode | None], bool] = lambda learner, expansion: True
     allows_log: Answer = lambda learner: False
     patience_limit: PatienceLimit | None = None
 
@@ -127,7 +128,7 @@ def everything(learner: Learner) -> float:
     return math.inf
 
 
-def never(expansion: ImputeAndEncode | None) -> bool:
+def never(learner: Learner, expansion: ImputeAndEncode | None) -> bool:
     """Whether a refit replays: it trains new rounds."""
     return False
 
@@ -154,7 +155,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, replays=never),
     # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
     SymmetricTree: LearnerPolicy(
-        stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=orders_no_levels
+        stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=replays_trees
     ),
 }
 """The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
@@ -228,7 +229,7 @@ def plan_fit(
     def member(learner: Learner, limit: PatienceLimit | None = None, rate: Rate = rate, **options: Any) -> Member:
         step = Shrunk(parts.with_learner(learner).step, rate, start.n_initial)
         policy = policy_of(learner)
-        replays = learner.refits and policy.replays(expansion)
+        replays = learner.refits and policy.replays(learner, expansion)
         refits = replays or len(rows) < NO_REFIT or splits is not None or not is_auto(estimator.refit)
         known: dict[str, Any] = {"pool_size": policy.pool_size, "replays": replays, "refits": refits}
         return Member(learner, step, limit, **known | options)

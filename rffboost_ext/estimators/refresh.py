@@ -149,7 +149,7 @@ def unscaled(model: Ensemble, share: Array) -> Ensemble:
 def member_of(model: Any, parts: Parts, learner: Learner) -> Member:
     """The learner with the step of the fit."""
     step = Shrunk(parts.with_learner(learner).step, model.learning_rate_, model._start.n_initial)
-    replays = replays_folds(model) and policy_of(learner).replays(model.encoder_.expansion)
+    replays = replays_folds(model) and policy_of(learner).replays(learner, model.encoder_.expansion)
     return Member(learner, step, replays=replays)
 
 

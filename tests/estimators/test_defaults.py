@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
@@ -11,16 +9,25 @@ from sklearn.datasets import make_friedman1
 from rffboost_ext import (
     RFFIRLS,
     LassoPath,
+    Mixture,
     Progress,
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFRidge,
+    SymmetricTree,
 )
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults
-from rffboost_ext.estimators.defaults import MANY_FEATURES, MEDIUM, SPACIOUS, relative_tree_rate, tree_depth
+from rffboost_ext.estimators.defaults import (
+    MANY_FEATURES,
+    MEDIUM,
+    NO_REFIT,
+    SPACIOUS,
+    relative_tree_rate,
+    tree_depth,
+)
 
 from ..plans import planned, planned_on
 
@@ -183,9 +190,18 @@ def test_a_linear_function_of_few_of_many_columns_is_found() -> None:
     assert model.score(X[140:], y[140:]) > 0.9
 
 
-@pytest.mark.parametrize(("n_levels", "ordered"), [(2_000, True), (2_001, False)])
-def test_all_rows_order_the_levels_of_wide_categories(n_levels: int, ordered: bool) -> None:
-    model = RFFBoostRegressor()
-    model.encoder_ = SimpleNamespace(expansion=SimpleNamespace(n_levels={0: n_levels}))
-    rows = Dataset(np.zeros((FEW + 1, 1)), np.zeros((FEW + 1, 1)), np.ones(FEW + 1))
-    assert defaults.mixture(model, defaults.LARGE, rows).trees.ordered == ordered
+@pytest.mark.parametrize(("n", "ordered"), [(MEDIUM - 1, [True]), (MEDIUM, [False]), (FEW, [False])])
+def test_all_rows_order_levels_from_medium_sizes_on(n: int, ordered: list[bool]) -> None:
+    assert ordered_by_others(n) == ordered
+
+
+@pytest.mark.parametrize("n", [FEW + 1, NO_REFIT])
+def test_with_many_rows_the_mixture_alone_orders_levels_by_all_rows(n: int) -> None:
+    assert ordered_by_others(n) == [True, False]
+
+
+def ordered_by_others(n: int) -> list[bool]:
+    """For each kind of trees of a default fit, whether other rows order the levels of a category."""
+    learners = [member.learner for member in planned(RFFBoostRegressor(), n).members]
+    trees = [learner.trees if isinstance(learner, Mixture) else learner for learner in learners]
+    return [one.ordered for one in trees if isinstance(one, SymmetricTree)]

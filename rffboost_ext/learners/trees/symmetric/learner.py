@@ -95,10 +95,10 @@ class SymmetricTree(Learner):
     -----
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
     level against the others. The levels of other categories are ordered for each tree by their gradients. With
-    such categories a refit trains new rounds, in place of fitting leaves to all rows. With `ordered` rows of any
-    weight are in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves have a
-    value for each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows, because a
-    line would follow a few far values.
+    such categories and `ordered` a refit trains new rounds, in place of fitting leaves to all rows. Rows of any
+    weight are then in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves
+    have a value for each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows,
+    because a line would follow a few far values.
 
     Importances for `crosses` are the variances of 25 trees, fitted to a quadratic approximation of the loss in the
     first round. Each of both features of a difference or product has half of its importance.
