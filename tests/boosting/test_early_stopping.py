@@ -206,14 +206,14 @@ def test_limits_apply_to_patience_and_tolerance() -> None:
     kept, out = rows.take(np.arange(100)), rows.take(np.arange(100, 200))
     for limit, wait, tol in (
         (None, 9, 1e-6),
-        (PatienceLimit(4, 0.0), 4, 1e-6),
+        (PatienceLimit(1, 0.0), 1, 1e-6),
         (PatienceLimit(20, 1e-2), 9, 1e-2),
     ):
         limited = replace(trainer, member=replace(member, patience_limit=limit))
         run = limited.fit_stopping(kept, out, Plan([member], 0.1, 400, Patience(9, 0.2), 1e-6))
         best = selected_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
-        assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if limit is None else wait)
+        assert len(run.scores) - 1 == best + max(wait, int(np.ceil(0.2 * best)))
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")

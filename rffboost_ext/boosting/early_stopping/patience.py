@@ -35,8 +35,8 @@ class Patience:
     min_gain: float = 0.0
 
     def limited_to(self, rounds: int) -> Patience:
-        """The same, but waiting for at most so many rounds."""
-        return replace(self, rounds=min(self.rounds, rounds), share=0.0)
+        """The same, with a minimum of at most so many rounds."""
+        return replace(self, rounds=min(self.rounds, rounds))
 
     def wait_after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""
@@ -69,7 +69,7 @@ class PatienceLimit:
     Parameters
     ----------
     rounds : int
-        The most rounds without improvement to wait for.
+        The largest minimum of rounds without improvement to wait for.
     tol : float
         The least decrease that counts as an improvement, as in :func:`improves`.
     """
