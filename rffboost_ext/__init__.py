@@ -14,7 +14,7 @@ from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
 from .estimators.memory import estimate_memory
-from .estimators.planning import LEARNER_POLICIES, LearnerPolicy
+from .estimators.policies import LEARNER_POLICIES, LearnerPolicy
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor

@@ -94,8 +94,8 @@ class Progress:
     def share_done(self, n_rounds: int) -> float:
         """The share of the rounds of all models that is done after so many rounds of this one, at most 1."""
         model = self.model
-        before = model.member * model.n_folds + model.fold
-        return (before + n_rounds / self.n_estimators) / (model.n_members * model.n_folds)
+        within = (model.fold + n_rounds / self.n_estimators) / model.n_folds
+        return (model.member + within) / model.n_members
 
     def train_loss(self) -> float:
         """Weighted mean of the training loss after the round."""

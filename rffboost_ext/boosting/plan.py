@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from ..core import Learner, Step
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
+from .early_stopping.patience import Condition, Patience, PatienceLimit
 
 
 class Interrupted(KeyboardInterrupt):
@@ -39,29 +39,36 @@ class Member:
     ----------
     learner, step : Learner, Step
         The parts; the learning rate is a part of the step.
-    patience_limit : PatienceLimit, optional
+    name : str
+        Its name, for callbacks and results.
+    after : {"keep", "replay", "refit"}, default="keep"
+        What happens to models once their number of rounds is known: they stay; the terms of each are fitted again
+        to all rows; or one model of new rounds is fitted to all rows.
+    n_splits : int, optional
+        The number of splits of which it has a model, the first ones; None for all.
+    limit : PatienceLimit, optional
         Limits to the patience of early stopping.
-    refits : bool, default=True
-        Whether a fit that refits does so with this model; otherwise it stays as early stopping left it.
-    condition : TrainingCondition or FewRounds, optional
+    when : Condition, optional
         What the results of other members must be for this one to be trained.
     pool_size : int, optional
         Size of the sample of far more rows, redrawn periodically; None for all rows.
-    replays : bool, default=False
-        Whether a refit of a model fits its terms again, instead of training new ones.
-    trailing_tol : float, optional
-        As long as the error of a model is above the least one of the members before, an improvement is at least
-        this share of the decrease so far. The model is trained after these members.
+    fitted : sequence of Ensemble
+        The models of a refresh, whose terms are fitted again in place of new ones.
     """
 
     learner: Learner
     step: Step
-    patience_limit: PatienceLimit | None = None
-    refits: bool = True
-    condition: TrainingCondition | FewRounds | None = None
+    name: str = ""
+    after: str = "keep"
+    n_splits: int | None = None
+    limit: PatienceLimit | None = None
+    when: Condition | None = None
     pool_size: int | None = None
-    replays: bool = False
-    trailing_tol: float | None = None
+    fitted: Sequence[Ensemble] = ()
+
+    def n_models(self, n_splits: int) -> int:
+        """The number of models, of so many splits."""
+        return len(self.fitted) or min(self.n_splits or n_splits, n_splits)
 
 
 @dataclass(frozen=True)
@@ -72,8 +79,6 @@ class Plan:
     ----------
     members : sequence of Member
         The kinds of models, the main one first; several need early stopping.
-    learning_rate : float or callable
-        The learning rate, which the steps of the members contain.
     n_estimators : int
         Maximum number of rounds of a model, those of an initial one included.
     patience : Patience, optional
@@ -82,15 +87,9 @@ class Plan:
     tol : float, default=0.0
         Smallest decrease that counts as an improvement, as a share of the decrease so far.
     n_folds : int, default=1
-        Number of models of a division, each of which holds out its own rows; the average of all is the result.
+        Number of folds of a division of the rows, each of which is held out once.
     validation_fraction : float, default=0.1
-        Share of rows that a single model holds out.
-    refit : bool, default=False
-        Whether the result is one model fitted to all rows, with the mean number of rounds, scaled up with the
-        number of rows; in a stack, one of each member that ``refits``. A single model of a member that
-        ``replays`` is fitted again instead, with the same rounds.
-    replay : bool, default=False
-        Whether each of several models of a member that ``replays`` is fitted to all rows again.
+        Share of rows that is held out if there is one fold.
     n_repeats : int, default=1
         How often the rows are divided into folds, each time at random.
     splits : sequence of pairs of ndarray, optional
@@ -98,20 +97,23 @@ class Plan:
     races : bool, default=False
         Whether a few rounds of the members are compared on the held-out rows, and the best one alone is trained,
         instead of a stack of them.
+    weight : ndarray of shape (m,) or (m, C), optional
+        The weights of the members of a refresh, if no rows can be held out.
+    prior_weight : float, default=0.0
+        Weight of the old values of a refresh, in rows.
     """
 
     members: Sequence[Member]
-    learning_rate: float | Callable[[int], float]
     n_estimators: int
     patience: Patience | None = None
     tol: float = 0.0
     n_folds: int = 1
     validation_fraction: float = 0.1
-    refit: bool = False
-    replay: bool = False
     n_repeats: int = 1
     splits: Sequence[tuple[Array, Array]] | None = None
     races: bool = False
+    weight: Array | None = None
+    prior_weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,8 @@ class Result:
         stopping.
     score : float, optional
         The held-out error of the ensemble before a refit, on average over folds.
-    learners : list of Learner
-        The learners of the members in the ensemble.
+    members : list of Member
+        The members in the ensemble.
     weight : ndarray of shape (m,) or (m, C), optional
         The weights of these members, or of each of their scores, of sum 1.
     n_folds : int
@@ -217,7 +219,7 @@ class Result:
     ensemble: Ensemble
     curves: list[list[Array]] = field(default_factory=list)
     score: float | None = None
-    learners: list[Learner] = field(default_factory=list)
+    members: Sequence[Member] = ()
     weight: Array | None = None
     n_folds: int = 1
     n_rounds: list[list[int]] = field(default_factory=list)

@@ -1,11 +1,10 @@
-"""Fits with early stopping: members are trained, weighted by their held-out rows, and refitted."""
+"""Fits and refreshes: members are trained or fitted again, weighted by held-out rows, and fitted to all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from .callbacks import Callback, ModelLabel, ending, ends_fit
 from .early_stopping.monitor import ErrorFunction
 from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
-from .plan import Member, Model, Plan, Result
+from .plan import Member, Model, Plan, Result, Start
 from .training import FitRecorder, Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
@@ -33,27 +32,27 @@ RACE_ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class StoppedRun:
-    """One run of a plan with early stopping.
+class Run:
+    """One run of a plan.
 
     Parameters
     ----------
     plan : Plan
     rows : Dataset
         All rows.
-    init : Ensemble, optional
-        The model to continue from.
+    start : Start
+        What it continues from.
     callbacks : sequence of callable
-        Called after each round; in races and refits only those that may end the fit.
+        Called after each round; in races, refits and replays only those that may end the fit.
     """
 
     plan: Plan
     rows: Dataset
-    init: Ensemble | None
+    start: Start
     callbacks: Sequence[Callback]
 
     def result(self, trainer: Trainer, validation: Dataset | None, seed: int) -> Result:
-        """Train the models of all members, weight them, and refit if the plan says so.
+        """Train the models of all members, weight them by held-out rows, and fit them to all rows as planned.
 
         Parameters
         ----------
@@ -64,31 +63,51 @@ class StoppedRun:
         seed : int
             Seed of the divisions.
         """
+        if self.plan.patience is None:
+            return self._of_all_rows(trainer)
         splits = [(ALL_ROWS, validation)] if validation is not None else self._splits(trainer.loss, seed)
         trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
-        # A fit that a callback has ended may have models of some splits only.
-        splits = splits[: len(runs[0])]
-        models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
-        by_score = weights_scores(trainer.loss, self.rows.y, models)
-        weight = stacking_weights(trainer.loss, models[0], raw, [held for _, held in splits], by_score)
+        models = [[one.ensemble for one in row] for row in runs]
+        # Members may have models of the first splits only.
+        held = [out for _, out in splits[: min(map(len, runs))]]
+        raw = [[one.raw for one in row[: len(held)]] for row in runs]
+        weight = self._weights(trainer.loss, models, raw, held)
         used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
         weight, trainers, raw = weight[used], [trainers[k] for k in used], [raw[k] for k in used]
+        curves = [[one.scores for one in runs[k] if len(one.scores)] for k in used]
         models = [models[k] for k in used]
-        curves = [[one.scores for one in runs[k]] for k in used]
-        if validation is None and (self.plan.refit or self.plan.replay):
-            models = self._refitted(trainers, models, splits)
-        if self.init is not None and validation is None and min(map(len, curves[0])) > 2:
+        if validation is None:
+            models = self._of_more_rows(trainers, models, splits)
+        if self._init is not None and validation is None and curves[0] and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
-        ensemble = stacked(trainer.loss, self.rows, models, weight)
-        learners = [trainer.member.learner for trainer in trainers]
-        score = held_out_error(trainer.error, weight, raw, [held for _, held in splits])
-        n_rounds = [list(map(len, row)) for row in models]
-        return Result(ensemble, curves, score, learners, weight, len(splits), n_rounds)
+        return Result(
+            stacked(trainer.loss, self.rows, models, weight),
+            [row for row in curves if row],
+            held_out_error(trainer.error, weight, raw, held) if held else None,
+            [one.member for one in trainers],
+            weight,
+            max(map(len, runs)),
+            [list(map(len, row)) for row in models],
+        )
+
+    def _of_all_rows(self, trainer: Trainer) -> Result:
+        """A single model of all rounds, without early stopping."""
+        (member,), start = self.plan.members, self.start
+        if member.fitted:
+            model = self._replayed(trainer, self.rows, member.fitted[0])
+        else:
+            model = trainer.fit(self.rows, self.plan.n_estimators, self.callbacks, start.ensemble, start.raw)
+        return Result(model, members=[member], weight=self.plan.weight, n_rounds=[[len(model)]])
+
+    @property
+    def _init(self) -> Ensemble | None:
+        """The model to continue from."""
+        return self.start.ensemble
 
     @property
     def _done(self) -> int:
         """Rounds of the model to continue from."""
-        return 0 if self.init is None else len(self.init)
+        return 0 if self._init is None else len(self._init)
 
     def _splits(self, loss: Loss, seed: int) -> list[tuple[Index, Dataset]]:
         """The rows to fit to and the validation set of each model."""
@@ -96,7 +115,23 @@ class StoppedRun:
             pairs = [(kept, self.rows.take(held)) for kept, held in self.plan.splits]
             return [(kept, sample_validation_set(held, loss, seed)) for kept, held in pairs]
         size, repeats = (self.plan.n_folds, self.plan.validation_fraction), range(self.plan.n_repeats)
-        return [split for k in repeats for split in validation_splits(self.rows, *size, seed + k, loss)]
+        most = max(member.n_models(self.plan.n_folds) for member in self.plan.members)
+        divisions = [validation_splits(self.rows, *size, seed + k, loss) for k in repeats]
+        return [split for division in divisions for split in division[:most]]
+
+    def _weights(
+        self,
+        loss: Loss,
+        models: Sequence[Sequence[Ensemble]],
+        raw: Sequence[Sequence[Array]],
+        held: Sequence[Dataset],
+    ) -> Array:
+        """The weights of the members, (m,) or (m, C)."""
+        if not held:
+            assert self.plan.weight is not None
+            return self.plan.weight
+        by_score = weights_scores(loss, self.rows.y, models)
+        return stacking_weights(loss, models[0][: len(held)], raw, held, by_score)
 
     def _raced(self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]) -> Sequence[Member]:
         """The members to train: all, or the one of least error in a few rounds, on average over splits."""
@@ -115,26 +150,23 @@ class StoppedRun:
     def _train(
         self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
     ) -> tuple[list[Trainer], list[list[Model]]]:
-        """The trainers of the members whose condition is met, and a model of each for each split.
+        """The trainers of the members whose condition is met, and their models.
 
         If a callback ends the fit before the first member has all of its models, those that it has.
         """
         labels = [
-            ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, len(splits))
+            ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, member.n_models(len(splits)))
             for number, member in enumerate(members)
         ]
         several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
-        extra = EXTRA_ROUNDS if len(splits) > 1 and not self.plan.refit else 1.0
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        independent = iter(self._models([one for one in several if not one.member.trailing_tol], splits, extra))
+        independent = iter(self._models([one for one in several if not trails(one.member)], splits))
         for own in several:
-            if own.member.trailing_tol:
-                calls = self._models([own], splits, extra, results)[0]
-            else:
-                calls = next(independent)
+            calls = self._models([own], splits, results)[0] if trails(own.member) else next(independent)
+            n_models = len(calls)
             runs = self._runs(own, calls, results)
-            if len(runs) == len(splits):
+            if len(runs) == n_models:
                 trainers.append(own)
                 results.append(runs)
             if ends_fit(self.callbacks):
@@ -146,10 +178,10 @@ class StoppedRun:
 
         Of several models the one that was then in training is left out.
         """
-        condition, runs = trainer.member.condition, list[Model]()
+        when, runs = trainer.member.when, list[Model]()
         while calls:
             call = calls.pop(0)
-            if condition is None or condition.is_met(runs, others):
+            if when is None or when.is_met(runs, others):
                 runs.append(call())
                 trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
                 if ends_fit(self.callbacks):
@@ -160,74 +192,93 @@ class StoppedRun:
         self,
         trainers: Sequence[Trainer],
         splits: Sequence[tuple[Index, Dataset]],
-        extra: float = 1.0,
         others: Sequence[Sequence[Model]] = (),
     ) -> list[Calls]:
-        """For each trainer, the calls that return its model for each split, given those of other members."""
-        rivals = [min((float(row[k].scores.min()) for row in others), default=np.inf) for k in range(len(splits))]
-        pairs = product(range(len(trainers)), range(len(splits)))
-        calls = self._start(trainers[0], partial(self._model, trainers, splits, extra, rivals), pairs)
-        return [calls[first : first + len(splits)] for first in range(0, len(calls), len(splits))]
+        """For each trainer, the calls that return its models, given those of other members."""
+        counts = [one.member.n_models(len(splits)) for one in trainers]
+        rivals = [
+            min((float(row[k].scores.min()) for row in others if k < len(row)), default=np.inf)
+            for k in range(len(splits))
+        ]
+        pairs = [(number, k) for number, count in enumerate(counts) for k in range(count)]
+        calls = self._start(trainers[0], partial(self._model, trainers, splits, rivals), pairs)
+        return [[calls.pop(0) for _ in range(count)] for count in counts]
 
     def _model(
         self,
         trainers: Sequence[Trainer],
         splits: Sequence[tuple[Index, Dataset]],
-        extra: float,
         rivals: Sequence[float],
         number: int,
         k: int,
     ) -> Model:
-        """The model of a trainer for split k."""
-        kept, held = splits[k]
+        """Model k of a trainer, of split k; a refresh that has fewer splits than models uses them in turn."""
+        trainer, fitted = trainers[number].independent(k), trainers[number].member.fitted
+        if not splits:
+            return Model(fitted[k], np.empty(0), np.empty(0))
+        kept, held = splits[k % len(splits)]
         # Rows are copied for one model at a time.
         data = self.rows.take(kept)
-        trainer = trainers[number].independent(k)
-        return trainer.fit_stopping(data, held, self.plan, self.callbacks, self.init, extra, rivals[k])
+        if fitted:
+            model = self._replayed(trainer, data, fitted[k])
+            return Model(model, np.empty(0), model.raw(held.X))
+        several = trainer.label.n_folds > 1 and trainer.member.after != "refit"
+        extra = EXTRA_ROUNDS if several else 1.0
+        return trainer.fit_stopping(data, held, self.plan, self.callbacks, self._init, extra, rivals[k])
 
     def _start(self, trainer: Trainer, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
         """Calls of a function; with callbacks or a checkpoint they run one by one in this process."""
         alone = bool(self.callbacks) or trainer.recorder.every is not None
         return (call_later if alone else START_CALLS.get())(function, several)
 
-    def _refitted(
+    def _of_more_rows(
         self,
         trainers: Sequence[Trainer],
         models: Sequence[list[Ensemble]],
         splits: Sequence[tuple[Index, Dataset]],
     ) -> list[list[Ensemble]]:
-        """The models of members that refit or replay, on all rows, and the models of the others."""
-        growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits]))
-        members = [trainer.member for trainer in trainers]
-        chosen = [one.refits if self.plan.refit else one.replays for one in members]
+        """The models of members that replay or refit, on all rows, and the models of the others."""
+        growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits])) if splits else 1.0
+        chosen = [trainer.member.after != "keep" for trainer in trainers]
         numbers = [(number,) for number, is_chosen in enumerate(chosen) if is_chosen]
-        calls = self._start(trainers[0], partial(self._refitted_models, trainers, models, growth), numbers)
+        calls = self._start(trainers[0], partial(self._of_every_row, trainers, models, growth), numbers)
         return [calls.pop(0)() if is_chosen else row for is_chosen, row in zip(chosen, models, strict=True)]
 
-    def _refitted_models(
+    def _of_every_row(
         self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int
     ) -> list[Ensemble]:
-        """Models on all rows: the rounds of each again if its learner can, otherwise a single one of new rounds.
+        """Models on all rows: the rounds of each again, or a single one of new rounds.
 
         A new model has `growth` times the mean of the new rounds. If a callback ends the fit before all rounds are
         done, the models of the splits stay.
         """
         trainer, own, callbacks = trainers[number], models[number], ending(self.callbacks)
-        if trainer.member.replays and (self.plan.replay or len(own) == 1):
-            return [self._replayed_model(trainer.independent(k), model, callbacks) for k, model in enumerate(own)]
+        if trainer.member.after == "replay":
+            sources = trainer.member.fitted or own
+            return [
+                model if ends_fit(callbacks) else self._whole(trainer.independent(k), source, model)
+                for k, (source, model) in enumerate(zip(sources, own, strict=True))
+            ]
         if ends_fit(callbacks):
             return own
         new = float(np.mean([len(model) for model in own])) - self._done
         n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
-        model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self.init)
+        model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self._init)
         return [model] if len(model) == n_rounds else own
 
-    def _replayed_model(self, trainer: Trainer, model: Ensemble, callbacks: Sequence[Callback]) -> Ensemble:
-        """The rounds of a model on all rows, unless a callback ends the fit before all of them are done."""
-        if ends_fit(callbacks):
-            return model
-        again = trainer.replay(self.rows, model, self.init, callbacks=callbacks)
-        return again if len(again) == len(model) else model
+    def _whole(self, trainer: Trainer, source: Ensemble, model: Ensemble) -> Ensemble:
+        """The rounds of a model on all rows, or `model` if a callback ends the fit before all of them are done."""
+        again = self._replayed(trainer, self.rows, source)
+        return again if len(again) == len(source) else model
+
+    def _replayed(self, trainer: Trainer, rows: Dataset, source: Ensemble) -> Ensemble:
+        """The rounds of a model again on some rows."""
+        return trainer.replay(rows, source, self._init, self.plan.prior_weight, ending(self.callbacks))
+
+
+def trails(member: Member) -> bool:
+    """Whether a member is trained after those before it."""
+    return member.limit is not None and member.limit.trailing_tol > 0.0
 
 
 def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array) -> Ensemble:

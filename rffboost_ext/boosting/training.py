@@ -17,6 +17,7 @@ from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
+from .early_stopping.patience import PatienceLimit
 from .evaluation import Evaluation
 from .fit_state import FitState
 from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
@@ -248,14 +249,12 @@ class Trainer:
         """
         assert plan.patience is not None
         before = self.baseline(data) if init is None else init
-        patience, tol, limit = plan.patience, plan.tol, self.member.patience_limit
-        if limit is not None:
-            patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
+        patience, tol, limit = plan.patience, plan.tol, self.member.limit or PatienceLimit()
+        patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
         error = self.error
         raw = before.raw(validation.X)
         floor = least_error(error, validation.observations, raw)
-        trailing_tol = self.member.trailing_tol or 0.0
-        monitor = EarlyStopping(validation, error, raw, patience, tol, floor, rival, trailing_tol)
+        monitor = EarlyStopping(validation, error, raw, patience, tol, floor, rival, limit.trailing_tol)
         done = 0 if init is None else len(init)
 
         def result(ensemble: Ensemble) -> Model:

@@ -21,7 +21,7 @@ from ..boosting.early_stopping.validation_split import splits_of
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
-from ..boosting.run import StoppedRun
+from ..boosting.run import Run
 from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
@@ -46,7 +46,6 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .defaults import has_splitter
 from .docstrings import document_fit
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
@@ -59,7 +58,8 @@ from .init_model import (
     require_same_outputs,
 )
 from .parameters import BoosterParameters
-from .planning import clip_features, compose, merged_rows, plan_fit
+from .planning import clip_features, compose, has_splitter, merged_rows, plan_fit, recipe_of
+from .recipe import Recipe
 from .refresh import RefreshMixin
 
 E = TypeVar("E", bound="BaseRFFBoost")
@@ -144,8 +144,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         if stops and monitored is None and has_splitter(self):
             used = check_sample_weight(sample_weight, len(y)) > 0.0
             splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
-        plan = plan_fit(self, parts, rows, monitored, stops, start, splits)
-        self._store(self._run(plan, parts, rows, evaluation, start), plan.learning_rate)
+        recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
+        plan = plan_fit(self, recipe, parts, rows, start, splits)
+        self._store(self._run(plan, parts, rows, evaluation, start), recipe)
         self.n_rows_seen_ = given.n_rows or len(y)
         self._after_training(rows, targets)
         return self
@@ -279,14 +280,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 first = trainer.baseline(rows) if start.ensemble is None else start.ensemble
                 evaluation.require_computable(first)
 
-            def train() -> Result:
-                if plan.patience is None:
-                    ensemble = trainer.fit(rows, plan.n_estimators, callbacks, start.ensemble, start.raw)
-                    return Result(ensemble, n_rounds=[[len(ensemble)]])
-                monitored = None if evaluation is None else evaluation.monitored
-                return StoppedRun(plan, rows, start.ensemble, callbacks).result(trainer, monitored, split_seed)
-
-            result = trainer.outcome(train)
+            monitored = None if evaluation is None else evaluation.monitored
+            run = Run(plan, rows, start, callbacks)
+            result = trainer.outcome(partial(run.result, trainer, monitored, split_seed))
         self._start = start.without_state()
         if keeps_state:
             raw = None if result.interrupt else scores.raw
@@ -302,15 +298,17 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self.loss_ = loss
         self._importances, self._sample = None, sample_of_fit(rows, seed, loss)
 
-    def _store(self, result: Result, learning_rate: float | Callable[[int], float]) -> None:
+    def _store(self, result: Result, recipe: Recipe) -> None:
         """Set the attributes of a result, and remove those of an earlier fit."""
         for name in (*OF_EVALUATION, *OF_EARLY_STOPPING):
             self.__dict__.pop(name, None)
-        self.ensemble_, self.learning_rate_ = result.ensemble, learning_rate
+        self.ensemble_, self.recipe_, self.learning_rate_ = result.ensemble, recipe, recipe.learning_rate
         if result.curves:
             self.validation_scores_, self.validation_curves_ = mean_curve(result.curves[0]), result.curves
         if result.weight is not None:
-            self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
+            self.n_folds_, self.learner_weights_ = result.n_folds, result.weight
+            self.learners_ = [one.learner for one in result.members]
+            self.member_names_ = [one.name for one in result.members]
         self.__dict__.update(result.evaluations)
         self._n_rounds = result.n_rounds
         self._interrupt = result.interrupt

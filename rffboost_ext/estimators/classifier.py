@@ -29,6 +29,7 @@ from .parameters import (
     has_attribute,
     parameters_of,
 )
+from .recipe import Recipe
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -83,7 +84,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         tol: float = 1e-4,
         n_folds: int | str = "auto",
         refit: bool | str = "auto",
-        quality: str = "auto",
+        quality: str | Recipe = "auto",
         eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,

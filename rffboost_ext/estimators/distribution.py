@@ -12,6 +12,7 @@ from ..utils.registry import resolve_names
 from ..utils.typing import Array
 from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import explain_unknown, parameters_of
+from .recipe import Recipe
 from .regressor import RFFBoostRegressor
 
 OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]
@@ -71,7 +72,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
         tol: float = 1e-4,
         n_folds: int | str = "auto",
         refit: bool | str = "auto",
-        quality: str = "auto",
+        quality: str | Recipe = "auto",
         eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,

@@ -10,8 +10,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from ..boosting.early_stopping.monitor import MAX_BATCH
-from ..boosting.early_stopping.validation_split import FEW, MAX_HELD_OUT
+from ..boosting.early_stopping.validation_split import MAX_HELD_OUT
 from ..contracts.fit import count_scores
+from ..learners.kernel_machines.base import KernelMachine
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.feature_expansion import sketch_size
 from ..preprocessing.rows import ENTRY
@@ -19,8 +20,10 @@ from ..utils.param_validation import Instance, require
 from ..utils.sparse import MOST_ENTRIES, SparseRows, is_large
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .defaults import MEDIUM, POOL_SIZE, tree_depth
+from .defaults import choose_recipe, tree_depth
 from .planning import compose
+from .policies import POOL_SIZE
+from .recipe import Facts, Recipe
 
 # Rows that show what the columns are.
 MAX_ROWS = 1_000
@@ -34,8 +37,6 @@ COPIES_OF_ENTRIES, BYTES_OF_COLUMN = 7, 1_800
 BINS = 256
 # Trees of many outputs see projections of their gradients.
 MAX_GRADIENTS = 5
-# Random features of kernel machines, up to 3,000 rows, and up to 1,000.
-KERNEL_FEATURES, MORE_KERNEL_FEATURES = 512, 1_024
 # Rounds whose held-out scores are evaluated at once.
 STAGES = 300
 
@@ -90,15 +91,16 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     given = _safe_indexing(X.tocsr() if issparse(X) else X, np.arange(min(n, MAX_ROWS)))
     encoder = FeatureEncoder(type(estimator).__name__, estimator.categorical_features, estimator.missing)
     matrix = encoder.fit_transform(given)
+    recipe = choose_recipe(Facts(n, matrix.shape[1]))
     found = matrix.matrix.nnz if isinstance(matrix, SparseRows) else np.count_nonzero(matrix)
     if is_large((n, matrix.shape[1])) and found < MOST_ENTRIES * matrix.size:
         rows = of_sparse_rows(n, matrix.shape[1], n * found // len(matrix))
     else:
         encoder.fit_expansion(matrix, np.ones(len(matrix)))
         n_expanded = matrix.shape[1] if encoder.expansion is None else encoder.expansion.n_expanded
-        rows = of_array(n, matrix, n_expanded, min(n_scores, MAX_GRADIENTS) + 1)
+        rows = of_array(n, matrix, n_expanded, min(n_scores, MAX_GRADIENTS) + 1, random_features(recipe))
         rows["table"] = 0 if isinstance(given, np.ndarray) else FLOAT64 * n * matrix.shape[1]
-    n_held = min(n // 5 if n <= FEW else n // 10, MAX_HELD_OUT)
+    n_held = min(n // recipe.n_folds, MAX_HELD_OUT)
     return rows | {
         "scores": COPIES_OF_SCORES * FLOAT64 * n * n_scores,
         "held-out scores": 2 * FLOAT64 * min(MAX_BATCH, STAGES * n_held * n_scores),
@@ -106,11 +108,16 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     }
 
 
-def of_array(n: int, first: Array, n_expanded: int, n_gradients: int) -> dict[str, int]:
+def random_features(recipe: Recipe) -> int:
+    """The most random features, a cosine and a sine of each frequency, of a kernel machine of a recipe."""
+    machines = [one.learner for one in recipe.members if isinstance(one.learner, KernelMachine)]
+    return 2 * max((one.n_components for one in machines), default=0)
+
+
+def of_array(n: int, first: Array, n_expanded: int, n_gradients: int, kernel: int) -> dict[str, int]:
     """Bytes of n rows of an array, given the first of them, (m, d), in a default fit."""
-    d, is_few = first.shape[1], n <= FEW
+    d = first.shape[1]
     at_once = POOL_SIZE if n > 2 * POOL_SIZE else n
-    kernel = (MORE_KERNEL_FEATURES if n < MEDIUM else KERNEL_FEATURES) * is_few
     return {
         "rows of a model": first.itemsize * n * d,
         "features": COPIES_OF_FEATURES * FLOAT32 * at_once * n_expanded,

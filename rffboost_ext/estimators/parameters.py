@@ -29,12 +29,14 @@ from ..utils.param_validation import (
     SEED,
     THREADS,
     Check,
+    Instance,
     Integer,
     OneOf,
     Real,
     is_auto,
 )
 from ..utils.registry import Registry, resolve_names
+from .recipe import Recipe
 
 B = TypeVar("B", bound=BaseEstimator)
 
@@ -152,7 +154,7 @@ class BoosterParameters(BaseEstimator):
         "tol": NON_NEGATIVE,
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
-        "quality": OneOf(("auto", "fast", "high")),
+        "quality": OneOf(("auto", "fast", "high")) | Instance(Recipe),
         "eval_metric": EvalMetricCheck(),
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
@@ -180,7 +182,7 @@ class BoosterParameters(BaseEstimator):
         tol: float = 1e-4,
         n_folds: int | str = "auto",
         refit: bool | str = "auto",
-        quality: str = "auto",
+        quality: str | Recipe = "auto",
         eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,

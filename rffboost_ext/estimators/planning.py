@@ -1,174 +1,37 @@
-"""From the parameters of an estimator to the parts and the plan of its fit, with policies for learners."""
+"""From the parameters of an estimator to the parts, the recipe and the plan of its fit."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, TypeAlias
+import numbers
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from sklearn.base import clone
+import numpy as np
 
-from ..boosting.early_stopping.patience import PatienceLimit
+from ..boosting.early_stopping.patience import Patience
 from ..boosting.early_stopping.validation_split import require_whole_groups
 from ..boosting.evaluation import Evaluation
-from ..boosting.loop import Parts, Shrunk
-from ..boosting.plan import Member, Plan, Start
+from ..boosting.loop import Parts
+from ..boosting.plan import Plan, Start
 from ..core import Learner
 from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
-from ..learners import RFF1, RFFIRLS, RFFK, LassoPath, Mixture, RFFNewton, RidgePath, SymmetricTree, Tree
-from ..learners.kernel_machines.base import KernelMachine
-from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT
+from ..learners.mixture import has_trees
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
-from ..terms import ClipAndLog, ImputeAndEncode
+from ..terms import ClipAndLog
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
-from .defaults import (
-    IRLS_LIMIT,
-    MAX_ROUNDS,
-    NO_REFIT,
-    POOL_SIZE,
-    ROUNDS,
-    TrainingDefaults,
-    choose,
-    has_splitter,
-    members,
-    single_learner,
-    stacks,
-    stopping_plan,
-)
+from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
 from .parameters import DEFAULT_LEARNER
+from .policies import alternatives, policy_of
+from .recipe import Facts, MemberRule, Recipe
 
-Answer: TypeAlias = Callable[[Any], Any]
-Rate: TypeAlias = float | Callable[[int], float]
-
-
-def single(learner: Learner) -> tuple[Learner, ...]:
-    """The learner alone."""
-    return (learner,)
-
-
-SYMMETRIC_TREES = {"leaf": ("constant", "linear"), "crosses": (0, 6)}
-"""What is tried for parameters of :class:`SymmetricTree` that are "auto"."""
-
-
-def symmetric_trees_of(learner: SymmetricTree) -> tuple[Learner, ...]:
-    """The trees with all combinations of what is tried; leaves are constant with monotone constraints."""
-    # Subclasses may have other constructor parameters.
-    given = learner.get_params(deep=False)
-    free = [name for name in SYMMETRIC_TREES if name in given and is_auto(given[name])]
-    names = [name for name in free if name != "leaf" or not learner.active_constraints]
-    several = product(*(SYMMETRIC_TREES[name] for name in names))
-    made = (clone(learner).set_params(**dict(zip(names, values, strict=True))) for values in several)
-    return tuple(made) if names else (learner,)
-
-
-def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
-    """A mixture with each of the alternatives of the trees."""
-    trees = alternatives(LEARNERS.make(learner.trees))
-    return tuple(clone(learner).set_params(trees=one) for one in trees) if len(trees) > 1 else (learner,)
-
-
-def allows_log_mixture(learner: Mixture) -> bool:
-    """Whether the cosines allow log transforms, and the other learner has trees of the original features."""
-    cosines, trees = LEARNERS.make(learner.cosines), LEARNERS.make(learner.trees)
-    return isinstance(trees, Tree | SymmetricTree) and policy_of(cosines).allows_log(cosines)
-
-
-def replays_trees(learner: SymmetricTree, expansion: ImputeAndEncode | None) -> bool:
-    """Whether no category has more than four levels, or all rows of a tree order these."""
-    ordered = learner.get_params(deep=False).get("ordered", True)
-    return not ordered or expansion is None or max(expansion.n_levels.values(), default=0) <= MAX_SINGLED_OUT
-
-
-@dataclass(frozen=True)
-class LearnerPolicy:
-    """What estimators decide about learners of a class.
-
-    Parameters
-    ----------
-    stops_early : bool, default=False
-        Whether early stopping is the default.
-    pool_size : int, optional
-        Size of the sample, redrawn periodically, for fits on far more rows; None for all rows.
-    max_merged_rows : callable, optional
-        ``max_merged_rows(learner)`` is the most rows of which duplicates are merged, with summed weights. Learners
-        that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits.
-    alternatives : callable, optional
-        ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
-        best.
-    replays : callable, optional
-        ``replays(learner, expansion)`` says whether a refit on features with such an expansion fits the terms of a
-        model again, if the learner can; otherwise it trains new rounds. It is False where structures depend on the
-        targets of rows that a term is not fitted to, since ``refit`` does not know which rows these were.
-    allows_log : callable, optional
-        ``allows_log(learner)`` says whether features may be log-transformed: all terms are unclipped cosines, or
-        trees of the original features.
-    patience_limit : PatienceLimit, optional
-        Limits to the patience of early stopping with the learner alone.
-    """
-
-    stops_early: bool = False
-    pool_size: int | None = None
-    max_merged_rows: Answer = lambda learner: 0
-    alternatives: Answer = single
-    replays: Callable[[Any, ImputeAndEncode | None], bool] = lambda learner, expansion: True
-    allows_log: Answer = lambda learner: False
-    patience_limit: PatienceLimit | None = None
-
-
-def everything(learner: Learner) -> float:
-    """No limit to the rows of which duplicates are merged."""
-    return math.inf
-
-
-def never(learner: Learner, expansion: ImputeAndEncode | None) -> bool:
-    """Whether a refit replays: it trains new rounds."""
-    return False
-
-
-# Of learners whose outputs are Newton steps.
-SECOND_ORDER = LearnerPolicy(
-    stops_early=True,
-    replays=never,
-    pool_size=POOL_SIZE,
-    max_merged_rows=lambda learner: 20_000,
-    allows_log=lambda learner: True,
-)
-LEARNER_POLICIES: dict[type, LearnerPolicy] = {
-    Learner: LearnerPolicy(),
-    RFFK: LearnerPolicy(max_merged_rows=everything, replays=never),
-    RFF1: LearnerPolicy(max_merged_rows=everything, replays=never),
-    RFFNewton: SECOND_ORDER,
-    KernelMachine: SECOND_ORDER,
-    LassoPath: SECOND_ORDER,
-    RidgePath: replace(SECOND_ORDER, pool_size=None),
-    RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
-    Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
-    # With more rows XGBoost's bins depend on weights.
-    Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, replays=never),
-    # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
-    SymmetricTree: LearnerPolicy(
-        stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=replays_trees
-    ),
-}
-"""The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
-
-
-def policy_of(learner: Learner) -> LearnerPolicy:
-    """The policy of the closest class of a learner in the table."""
-    return next(filter(None, map(LEARNER_POLICIES.get, type(learner).__mro__)))
-
-
-def alternatives(learner: Learner) -> tuple[Learner, ...]:
-    """The learners that a fit with early stopping compares, to train the best."""
-    return tuple(policy_of(learner).alternatives(learner))
+# Share of the rows that a refresh holds out for the weights of a stack, if a splitter has chosen those of the fit.
+HELD_OUT = 0.1
 
 
 def compose(estimator: Any) -> Parts:
@@ -192,63 +55,160 @@ def compose(estimator: Any) -> Parts:
     return parts
 
 
-def plan_fit(
-    estimator: Any,
-    parts: Parts,
-    rows: Dataset,
-    validation: Dataset | None,
-    stops: bool,
-    start: Start,
-    splits: Sequence[tuple[Array, Array]] | None = None,
-) -> Plan:
-    """What a fit of an estimator trains.
+def recipe_of(
+    estimator: Any, parts: Parts, rows: Dataset, monitored: bool, stops: bool, start: Start, n_splits: int
+) -> Recipe:
+    """The recipe of a fit: that of `quality`, or one of a learner alone, with the estimator's parameters.
 
     Parameters
     ----------
     estimator : RFFBoostClassifier or RFFBoostRegressor
-        Its parameters, and its fitted encoder of features.
     parts : Parts
         Loss, learner and step, prepared for the rows.
     rows : Dataset
         All rows.
-    validation : Dataset or None
-        The user's rows for early stopping.
+    monitored : bool
+        Whether the user has given rows for early stopping.
     stops : bool
         Whether it uses early stopping.
     start : Start
         What it continues from.
-    splits : sequence of pairs of ndarray, optional
-        The rows to fit to and to hold out of each model, if a splitter chooses them.
+    n_splits : int
+        The number of splits of a splitter, or 0.
     """
-    row = choose(estimator, rows, validation, start.ensemble) if stops else TrainingDefaults(0.1, 40)
-    rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
-    n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + start.n_initial
-    require_room(type(estimator).__name__, start.ensemble, estimator.n_estimators, n_estimators)
-    expansion = estimator.encoder_.expansion
-
-    def member(learner: Learner, limit: PatienceLimit | None = None, rate: Rate = rate, **options: Any) -> Member:
-        step = Shrunk(parts.with_learner(learner).step, rate, start.n_initial)
-        policy = policy_of(learner)
-        replays = learner.refits and policy.replays(learner, expansion)
-        refits = replays or len(rows) < NO_REFIT or splits is not None or not is_auto(estimator.refit)
-        known: dict[str, Any] = {"pool_size": policy.pool_size, "replays": replays, "refits": refits}
-        return Member(learner, step, limit, **known | options)
-
-    stacked = stops and stacks(estimator, start.ensemble)
-    if stacked:
-        given = () if is_auto(estimator.learner) else alternatives(parts.learner)
-        trained = members(estimator, given, row, member, rows)
+    facts, quality = Facts.of(rows, estimator.task), estimator.quality
+    is_single = start.ensemble is not None or bool(estimator.warm_start)
+    if isinstance(quality, Recipe):
+        require_recipe_alone(estimator, stops)
+        recipe = quality
+    elif not stops:
+        return with_rate(Recipe([MemberRule("model", parts.learner)], patience=None), estimator)
+    elif not is_auto(estimator.learner):
+        recipe = recipe_of_learner(parts.learner, facts, 1 if is_single else None)
+    elif is_single:
+        recipe = single_recipe(facts, quality == "fast")
     else:
-        limit = policy_of(parts.learner).patience_limit if is_auto(estimator.n_iter_no_change) else None
-        learner = single_learner(estimator, row, rows) if stops and is_auto(estimator.learner) else parts.learner
-        several = alternatives(learner) if stops else (learner,)
-        trained = [member(learner, limit) for learner in several]
-    plan = Plan(trained, rate, n_estimators, races=not stacked)
+        recipe = choose_recipe(facts, quality)
+        if monitored and quality != "fast":
+            # Of one model of each member, short steps are better.
+            recipe = with_short_steps(recipe, facts)
+    return with_parameters(recipe, estimator, rows, facts, n_splits)
+
+
+def require_recipe_alone(estimator: Any, stops: bool) -> None:
+    """Raise a ValueError if a recipe of the user does not go with other parameters."""
+    owner = type(estimator).__name__
+    if not is_auto(estimator.learner):
+        raise ValueError(
+            f"{owner}: learner must be 'auto' where quality is a Recipe, which has learners of its own, got "
+            f"{estimator.learner!r}"
+        )
     if not stops:
-        return plan
+        raise ValueError(f"{owner}: early_stopping must be True where quality is a Recipe")
+
+
+def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None) -> Recipe:
+    """The recipe of a learner alone, or of a race of its alternatives."""
+    policy = policy_of(learner)
+    n_folds = n_folds or (1 if facts.n_samples > FEW else 4)
+    after = policy.after if policy.after == "replay" or n_folds == 1 else "keep"
+    several = [
+        MemberRule(f"model {k}", one, after, limit=policy.patience_limit)
+        for k, one in enumerate(alternatives(learner))
+    ]
+    return Recipe(several, 0.1, short_patience(facts), n_folds=n_folds, races=True)
+
+
+def with_short_steps(recipe: Recipe, facts: Facts) -> Recipe:
+    """The recipe with one small learning rate for all members, and the patience that it needs."""
+    members = [replace(one, learning_rate=None) for one in recipe.members]
+    return replace(recipe, members=members, learning_rate=0.1, patience=short_patience(facts))
+
+
+def with_rate(recipe: Recipe, estimator: Any) -> Recipe:
+    """The recipe with the learning rate of an estimator, if it has one."""
+    if is_auto(estimator.learning_rate):
+        return recipe
+    members = [replace(one, learning_rate=None) for one in recipe.members]
+    return replace(recipe, members=members, learning_rate=estimator.learning_rate)
+
+
+def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts, n_splits: int) -> Recipe:
+    """The recipe with what the parameters of an estimator say in place of its own entries."""
+    is_own = isinstance(estimator.quality, Recipe)
+    if not is_auto(estimator.learning_rate) and not is_own:
+        recipe = replace(recipe, patience=short_patience(facts))
+    recipe = with_rate(recipe, estimator)
+    patience = recipe.patience
+    if patience is None:
+        return recipe
+    if not is_auto(estimator.n_iter_no_change):
+        patience = Patience(int(estimator.n_iter_no_change))
+        alone = len(recipe.members) == 1 or recipe.races
+        members = [replace(one, limit=None) if alone else one for one in recipe.members]
+        recipe = replace(recipe, members=members)
+    elif estimator.eval_metric is not None:
+        # A metric may have no least value.
+        patience = replace(patience, converged_below=0.0)
+    return replace(with_folds(recipe, estimator, rows, n_splits), patience=patience)
+
+
+def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> Recipe:
+    """The recipe with the folds and the refit that the parameters of an estimator and its rows allow."""
+    n_folds, members = recipe.n_folds, list(recipe.members)
+    if not is_auto(estimator.n_folds):
+        n_folds = int(estimator.n_folds)
+    n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
+    is_chosen = bool(n_splits) or not is_auto(estimator.n_folds)
+    is_one = n_folds == 1 and (is_chosen or recipe.n_folds > 1)
+
+    def after(rule: MemberRule) -> str:
+        if rule.after == "replay" and n_splits < 2:
+            return "replay"
+        if n_splits or is_one:
+            return "refit"
+        return "keep" if is_chosen else rule.after
+
+    members = [replace(one, after=after(one), n_models=None if is_chosen else one.n_models) for one in members]
+    if estimator.refit is False:
+        members = [replace(one, after="keep") for one in members]
+    elif estimator.refit is True:
+        members = [replace(one, after="refit") if one.after == "keep" else one for one in members]
+    n_repeats = recipe.n_repeats if is_auto(estimator.n_folds) and n_folds > 1 else 1
+    return replace(recipe, members=members, n_folds=n_splits or n_folds, n_repeats=n_repeats)
+
+
+def max_folds(estimator: Any, y: Array) -> int:
+    """The most folds that each have a row of every class, as metrics may need; at least 2."""
+    if estimator.task == "regression" or estimator.eval_metric is None:
+        return len(y)
+    counts = np.bincount(y[:, 0].astype(np.int64))
+    return max(2, int(counts[counts > 0].min()))
+
+
+def plan_fit(
+    estimator: Any,
+    recipe: Recipe,
+    parts: Parts,
+    rows: Dataset,
+    start: Start,
+    splits: Sequence[tuple[Array, Array]] | None = None,
+) -> Plan:
+    """The plan of a recipe for the rows of an estimator, with the splits of a splitter, if it has one."""
+    owner = type(estimator).__name__
+    limit = ROUNDS if recipe.patience is None else MAX_ROUNDS
+    n_estimators = (estimator.n_estimators or limit) + start.n_initial
+    require_room(owner, start.ensemble, estimator.n_estimators, n_estimators)
     if splits is not None:
-        require_whole_groups(type(estimator).__name__, rows, splits)
-    return stopping_plan(plan, estimator, rows, row, start.ensemble, splits)
+        require_whole_groups(owner, rows, splits)
+    plan = recipe.plan(parts, n_estimators, start.n_initial, estimator.encoder_.expansion)
+    fraction = estimator.validation_fraction if splits is None and not has_splitter(estimator) else HELD_OUT
+    return replace(plan, tol=estimator.tol, validation_fraction=fraction, splits=splits)
+
+
+def has_splitter(estimator: Any) -> bool:
+    """Whether a splitter chooses the held-out rows."""
+    return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
 def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
@@ -283,16 +243,11 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
     stops = bool(given.early_stopping)
     if is_auto(given.early_stopping):
         is_default = is_auto(given.n_folds) and is_auto(given.n_iter_no_change) and not has_splitter(given)
-        asked = given.quality == "high" or not is_default
-        stops = validation is not None or ((policy_of(learner).stops_early or asked) and not given.warm_start)
+        stops = validation is not None or (
+            (policy_of(learner).stops_early or not is_default) and not given.warm_start
+        )
         # A single query, for example, is not divided.
         stops &= validation is not None or not data.is_coupled or data.n_groups > 1
-    if stops and given.quality == "high" and learner.active_constraints:
-        raise ValueError(
-            f"{owner}: quality must be 'auto' or 'fast' where learner has "
-            f"{' and '.join(learner.active_constraints)}, got 'high', which stacks it with cosines, and these "
-            f"do not keep to them"
-        )
     if has_splitter(given) and not is_auto(given.n_folds):
         raise ValueError(
             f"{owner}: n_folds must be 'auto' where validation_fraction is a splitter, got {given.n_folds!r}"
@@ -335,7 +290,8 @@ def clip_features(estimator: Any, parts: Parts, plan: Plan, data: Dataset, seed:
         only_imputes = expansion is not None and expansion.only_imputes_means
         return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
     clipping = fit_clipping(data.X, expansion)
-    learner = plan.members[0].learner if len(plan.members) == 1 else parts.learner
-    if policy_of(learner).allows_log(learner) and is_auto(estimator.standardize):
+    learners = [member.learner for member in plan.members]
+    fourier = [one for one in learners if not has_trees(one)]
+    if fourier and all(policy_of(one).allows_log(one) for one in fourier) and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
     return clipping

@@ -12,6 +12,7 @@ from ..core import Learner, Step
 from ..losses import Quantiles
 from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import explain_unknown, parameters_of
+from .recipe import Recipe
 from .regressor import RFFBoostRegressor
 
 OF_QUANTILES = PARAMETERS[PARAMETERS.index("learner : ") :]
@@ -74,7 +75,7 @@ class RFFBoostQuantileRegressor(RFFBoostRegressor):
         tol: float = 1e-4,
         n_folds: int | str = "auto",
         refit: bool | str = "auto",
-        quality: str = "auto",
+        quality: str | Recipe = "auto",
         eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,

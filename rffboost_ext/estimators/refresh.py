@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
-from ..boosting.loop import Parts, Shrunk
-from ..boosting.plan import Member, Result
-from ..boosting.replay import Replay
+from ..boosting.loop import Parts
+from ..boosting.plan import Plan, Result, Start
+from ..boosting.run import Run
 from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import Learner
@@ -25,14 +25,12 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .defaults import has_splitter, replays_folds
 from .docstrings import document_fit
 from .given_rows import sample_of
 from .init_model import require_same_outputs
-from .planning import compose, policy_of
+from .planning import HELD_OUT, compose, has_splitter
+from .policies import policy_of
 
-# Share of the rows that are held out for the weights of a stack where a splitter has chosen those of the fit.
-HELD_OUT = 0.1
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
 PRIOR_WEIGHT = 5.0
 
@@ -105,34 +103,64 @@ def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any, prior_w
     learners = getattr(model, "learners_", [parts.learner])
     if not rows.is_coupled and len(rows) <= policy_of(learners[0]).max_merged_rows(learners[0]):
         rows = merge_duplicates(rows)
-    model._store(replayed(model, parts, learners, rows, prior_weight), model.learning_rate_)
+    model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
     model._keep_rows(parts.loss, rows, model._start.seed)
     model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
     model._after_training(rows, targets)
     return model
 
 
-def replayed(model: Any, parts: Parts, learners: Sequence[Learner], rows: Dataset, prior_weight: float) -> Result:
-    """The rounds of a fitted model on other rows."""
-    start, ensemble = model._start, model.ensemble_
-    init = ensemble.truncated(start.n_kept) if start.n_kept else None
-    weight = getattr(model, "learner_weights_", None)
+def replayed(model: Any, parts: Parts, rows: Dataset, prior_weight: float) -> Result:
+    """The rounds of a fitted model on other rows: its recipe, with members that start from their models."""
+    fit, ensemble, weight = model._start, model.ensemble_, getattr(model, "learner_weights_", None)
+    init = ensemble.truncated(fit.n_kept) if fit.n_kept else None
     structures = iter(unweighted(ensemble, [size for row in model._n_rounds for size in row]))
     models = [
         [unscaled(next(structures), np.ones(()) if weight is None else weight[k] / len(row)) for _ in row]
         for k, row in enumerate(model._n_rounds)
     ]
+    plan = refreshed_plan(model, parts, rows, models, weight)
     with use_threads(model.n_jobs) as n_jobs:
-        # Terms know how their features are scaled.
-        feature_map = FeatureMap(model.encoder_.expansion)
-        options = {"standardize": False, "seed": start.seed, "n_jobs": n_jobs, "precision": model.precision}
-        trainers = [
-            Trainer(parts.loss, member_of(model, parts, one), feature_map=feature_map, **options)
-            for one in learners
-        ]
-        fraction = HELD_OUT if has_splitter(model) else model.validation_fraction
+        trainer = Trainer(
+            parts.loss,
+            plan.members[0],
+            # Terms know how their features are scaled.
+            standardize=False,
+            seed=fit.seed,
+            n_jobs=n_jobs,
+            precision=model.precision,
+            feature_map=FeatureMap(model.encoder_.expansion),
+        )
         split_seed, _ = model._seeds()
-        return Replay(trainers, models, rows, init, prior_weight).result(weight, fraction, split_seed)
+        run = Run(replace(plan, prior_weight=prior_weight), rows, Start(init), ())
+        return run.result(trainer, None, split_seed)
+
+
+def refreshed_plan(
+    model: Any, parts: Parts, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array | None
+) -> Plan:
+    """The plan of the fit, whose members start from the models of the fit."""
+    recipe = model.recipe_
+    plan = recipe.plan(parts, len(model.ensemble_), model._start.n_initial, model.encoder_.expansion)
+    names = getattr(model, "member_names_", recipe.names[:1])
+    known, divides = dict(zip(recipe.names, plan.members, strict=True)), rows.n_groups > 1
+    members = []
+    for name, own in zip(names, models, strict=True):
+        # Several models of folds stay so; a single one is of all rows.
+        keeps = divides and known[name].after == "keep" and len(own) > 1
+        after = "keep" if keeps else "replay"
+        members.append(replace(known[name], fitted=own, limit=None, when=None, after=after))
+    return replace(
+        plan,
+        members=members,
+        patience=None if sum(map(len, models)) == 1 else plan.patience,
+        races=False,
+        n_folds=min(plan.n_folds, rows.n_groups),
+        n_repeats=1,
+        splits=None if divides else [],
+        validation_fraction=HELD_OUT if has_splitter(model) else model.validation_fraction,
+        weight=weight,
+    )
 
 
 def unscaled(model: Ensemble, share: Array) -> Ensemble:
@@ -144,13 +172,6 @@ def unscaled(model: Ensemble, share: Array) -> Ensemble:
         return model
     factor = np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
     return replace(model, terms=tuple(term.scaled(factor) for term in model.terms))  # type: ignore[arg-type]
-
-
-def member_of(model: Any, parts: Parts, learner: Learner) -> Member:
-    """The learner with the step of the fit."""
-    step = Shrunk(parts.with_learner(learner).step, model.learning_rate_, model._start.n_initial)
-    replays = replays_folds(model) and policy_of(learner).replays(learner, model.encoder_.expansion)
-    return Member(learner, step, replays=replays)
 
 
 def require_refreshable(model: Any, parts: Parts, learners: Sequence[Learner]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..boosting.early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
 from ..boosting.plan import Start
 from ..core import Loss
 from ..learners.stored_state import check_learner_state
@@ -25,6 +26,7 @@ from .conformal import ConformalRegressor
 from .distribution import RFFBoostDistribution
 from .quantile import RFFBoostQuantileRegressor
 from .ranker import RFFBoostRanker
+from .recipe import MemberRule, Recipe
 from .regressor import RFFBoostRegressor
 from .survival import RFFBoostSurvival
 
@@ -195,7 +197,8 @@ def built_encoder(state: dict[str, Any]) -> FeatureEncoder:
 
 
 storable("FeatureEncoder", encoder_state, built_encoder)(FeatureEncoder)
-storable("Start")(Start)
+for record in (Start, Recipe, MemberRule, Patience, PatienceLimit, TrainingCondition, FewRounds):
+    storable(record.__name__)(record)
 for kind in (
     *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),
     RFFBoostSurvival,

@@ -34,9 +34,9 @@ class Patience:
     converged_below: float = 0.0
     min_gain: float = 0.0
 
-    def limited_to(self, rounds: int) -> Patience:
+    def limited_to(self, rounds: float) -> Patience:
         """The same, with a minimum of at most so many rounds."""
-        return replace(self, rounds=min(self.rounds, rounds))
+        return replace(self, rounds=int(min(self.rounds, rounds)))
 
     def wait_after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""
@@ -64,18 +64,22 @@ class Patience:
 
 @dataclass(frozen=True)
 class PatienceLimit:
-    """Limits to the patience with a model that takes few long steps.
+    """Limits to the patience with the models of a member.
 
     Parameters
     ----------
-    rounds : int
+    rounds : float, default=inf
         The largest minimum of rounds without improvement to wait for.
-    tol : float
-        The least decrease that counts as an improvement, as in :func:`improves`.
+    tol : float, default=0.0
+        The least decrease that counts as an improvement, as a share of the decrease so far.
+    trailing_tol : float, default=0.0
+        The same as long as the error is above the least one of the members before. If it is above 0, the member is
+        trained after these.
     """
 
-    rounds: int
-    tol: float
+    rounds: float = math.inf
+    tol: float = 0.0
+    trailing_tol: float = 0.0
 
 
 def improves(error: float, least: float, first: float, tol: float) -> bool:
@@ -101,6 +105,21 @@ class TrainedModel(Protocol):
     @property
     def raw(self) -> Array:
         """The scores, (n, C)."""
+
+
+class Condition(Protocol):
+    """When a further member of a stack is trained."""
+
+    def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
+        """Whether to train one more model.
+
+        Parameters
+        ----------
+        runs : sequence of TrainedModel
+            The models of this member so far, one for each fold.
+        others : sequence of sequences of TrainedModel
+            Those of each member before.
+        """
 
 
 @dataclass(frozen=True)

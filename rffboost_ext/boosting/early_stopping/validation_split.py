@@ -18,17 +18,8 @@ from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
 MIN_HELD_OUT, MAX_HELD_OUT = 20, 20_000
-# Up to this number of rows each of them matters, and models are quick to train.
-FEW = 3_000
 # The index of all rows, without a copy of them.
 ALL_ROWS = slice(None)
-
-
-def default_n_folds(n_samples: int, stacks: bool, always: bool = False) -> int:
-    """The default number of folds: several with few rows, or `always`, else 1."""
-    several = always or n_samples <= FEW
-    suitable = (5 if stacks else 4) if several else 1
-    return max(1, min(suitable, n_samples // 2))
 
 
 def can_be_fitted(loss: Loss, rows: Observations) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
-from ...estimators.planning import LEARNER_POLICIES, LearnerPolicy, everything
+from ...estimators.policies import LEARNER_POLICIES, LearnerPolicy, everything
 from ...losses.classification import signed_labels
 from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real

@@ -1,0 +1,231 @@
+"""What a fit with early stopping trains, as a value: members, rates, patience and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..boosting.early_stopping.patience import Condition, Patience, PatienceLimit
+from ..boosting.loop import Parts, Shrunk
+from ..boosting.plan import Member, Plan
+from ..boosting.steps import RATE
+from ..core import Learner
+from ..data.dataset import Dataset
+from ..learners.registry import LEARNERS
+from ..terms import ImputeAndEncode
+from ..utils.param_validation import OPTIONAL, Instance, Integer, OneOf, require
+from ..utils.registry import full_repr
+from ..utils.sparse import SparseRows
+from .policies import policy_of
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the choice of a recipe depends on.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        The size of the data.
+    n_classes : int, optional
+        The number of classes; None for regression.
+    rows : {"set", "independent", "groups", "all"}, default="set"
+        How the loss couples rows, as ``Loss.rows`` says.
+    n_groups : int, optional
+        The number of groups of rows that are held out together; None if rows are held out one by one.
+    effective_size : float, optional
+        The number of rows of equal weight with which a mean would vary as much; None if weights are equal.
+    is_sparse : bool, default=False
+        Whether the rows are those of a large sparse matrix.
+    """
+
+    n_samples: int
+    n_features: int
+    n_classes: int | None = None
+    rows: str = "set"
+    n_groups: int | None = None
+    effective_size: float | None = None
+    is_sparse: bool = False
+
+    @classmethod
+    def of(cls, rows: Dataset, task: str) -> Facts:
+        """The facts of some rows for a task, "regression" or "classification"."""
+        return cls(
+            n_samples=len(rows),
+            n_features=rows.X.shape[1],
+            n_classes=int(rows.y[:, 0].max()) + 1 if task == "classification" else None,
+            rows=rows.rows,
+            n_groups=None if rows.group is None else rows.n_groups,
+            effective_size=rows.effective_size,
+            is_sparse=isinstance(rows.X, SparseRows),
+        )
+
+
+@dataclass(frozen=True)
+class MemberRule:
+    """One kind of models of a recipe.
+
+    Parameters
+    ----------
+    name : str
+        The name of the member, unique in a recipe.
+    learner : str or Learner
+        The weak learner: a registered name or an instance.
+    after : {"keep", "replay", "refit"}, default="keep"
+        What happens to the models once early stopping has chosen their rounds. With "keep" they stay. With
+        "replay" the terms of each are fitted to all rows again by :meth:`~rffboost_ext.Learner.refit`: of trees
+        the splits stay. With "refit" one model is trained on all rows, with the mean number of rounds, scaled up
+        with the number of rows. Learners that cannot be replayed keep several models, and refit a single one.
+    n_models : int, optional
+        The number of models, of the first folds; None for a model of each fold.
+    learning_rate : float or callable, optional
+        The learning rate; None for that of the recipe.
+    limit : PatienceLimit, optional
+        Limits to the patience of the recipe.
+    when : Condition, optional
+        What the results of the members before must be for this one to be trained.
+    """
+
+    name: str
+    learner: str | Learner
+    after: str = "keep"
+    n_models: int | None = None
+    learning_rate: float | Callable[[int], float] | None = None
+    limit: PatienceLimit | None = None
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        require(owner, "name", self.name, Instance(str))
+        require(owner, "learner", self.learner, Instance(str) | Instance(Learner))
+        require(owner, "after", self.after, OneOf(("keep", "replay", "refit")))
+        require(owner, "n_models", self.n_models, Integer(1) | OPTIONAL)
+        require(owner, "learning_rate", self.learning_rate, RATE | OPTIONAL)
+        require(owner, "limit", self.limit, Instance(PatienceLimit) | OPTIONAL)
+
+    def member(self, parts: Parts, rate: Any, n_initial: int, expansion: ImputeAndEncode | None) -> Member:
+        """The member of a plan, for a loss and features of an expansion, with `rate` if there is no own one."""
+        own = parts.with_learner(LEARNERS.create(self.learner))
+        step = Shrunk(own.step, rate if self.learning_rate is None else self.learning_rate, n_initial)
+        policy, after = policy_of(own.learner), self.after
+        if after == "replay" and not (own.learner.refits and policy.replays(own.learner, expansion)):
+            after = "refit" if self.n_models == 1 else "keep"
+        return Member(own.learner, step, self.name, after, self.n_models, self.limit, self.when, policy.pool_size)
+
+    def __str__(self) -> str:
+        models = "a model of each fold" if self.n_models is None else f"{self.n_models} of the folds"
+        learner = self.learner if isinstance(self.learner, str) else full_repr(self.learner)
+        rate = "" if self.learning_rate is None else f", learning rate {self.learning_rate}"
+        done = {"keep": "", "replay": ", replayed on all rows", "refit": ", refitted to all rows"}[self.after]
+        when = "" if self.when is None else f", when {self.when}"
+        return f"{self.name}: {learner}, {models}{rate}{done}{when}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a fit with early stopping trains: the members of a stack, and how.
+
+    A recipe is a value: ``dataclasses.replace(recipe, learning_rate=0.05)`` is another one. An estimator takes it
+    as ``quality=recipe``, and ``model.recipe_`` is what a fit has used. Parameters of the estimator, such as
+    ``learning_rate``, override its entries.
+
+    Parameters
+    ----------
+    members : sequence of MemberRule
+        The kinds of models, the main one first. Weights that minimise the loss on held-out rows stack them.
+    learning_rate : float or callable, default=0.1
+        The learning rate of members without an own one.
+    patience : Patience, optional
+        Rounds without improvement after which early stopping ends the training of a model; None for all rounds.
+    n_folds : int, default=1
+        The number of folds, each of which is held out of one model of a member. With 1 the estimator's
+        ``validation_fraction`` of the rows is held out.
+    n_repeats : int, default=1
+        How often the rows are divided into folds.
+    races : bool, default=False
+        Whether the members are compared in 50 rounds, to train the best one alone.
+
+    Examples
+    --------
+    >>> from rffboost_ext import RFFBoostRegressor, SymmetricTree
+    >>> from rffboost_ext.recipes import MemberRule, Recipe
+    >>> trees = MemberRule("trees", SymmetricTree(leaf="linear", max_depth=3), after="replay")
+    >>> recipe = Recipe((trees, MemberRule("cosines", "rff_newton")), learning_rate=0.2, n_folds=3)
+    >>> model = RFFBoostRegressor(quality=recipe, random_state=0).fit([[0.1 * i] for i in range(90)], range(90))
+    >>> print(model.recipe_.n_folds)
+    3
+    """
+
+    members: Sequence[MemberRule]
+    learning_rate: float | Callable[[int], float] = 0.1
+    patience: Patience | None = field(default_factory=lambda: Patience(25))
+    n_folds: int = 1
+    n_repeats: int = 1
+    races: bool = False
+
+    def __post_init__(self) -> None:
+        owner, members = type(self).__name__, self.members
+        if not isinstance(members, list | tuple) or not all(isinstance(one, MemberRule) for one in members):
+            raise TypeError(f"{owner}: members must be a sequence of MemberRule, got {members!r:.100}")
+        names = [one.name for one in members]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"{owner}: members must be at least one, of different names, got {names}")
+        # A tuple, so that equal recipes are equal.
+        object.__setattr__(self, "members", tuple(members))
+        require(owner, "learning_rate", self.learning_rate, RATE)
+        require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
+        require(owner, "n_folds", self.n_folds, Integer(1))
+        require(owner, "n_repeats", self.n_repeats, Integer(1))
+
+    def changed(self, name: str, **changes: Any) -> Recipe:
+        """The recipe with other entries of the member of this name."""
+        if name not in self.names:
+            raise ValueError(f"Recipe: name must be one of {self.names}, got {name!r}")
+        return replace(
+            self, members=[replace(one, **changes) if one.name == name else one for one in self.members]
+        )
+
+    def without(self, *names: str) -> Recipe:
+        """The recipe without the members of these names."""
+        return replace(self, members=[one for one in self.members if one.name not in names])
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the members."""
+        return [one.name for one in self.members]
+
+    def plan(
+        self, parts: Parts, n_estimators: int, n_initial: int = 0, expansion: ImputeAndEncode | None = None
+    ) -> Plan:
+        """The plan of a fit.
+
+        Parameters
+        ----------
+        parts : Parts
+            The loss, and the step that the user chose.
+        n_estimators : int
+            Maximum number of rounds.
+        n_initial : int, default=0
+            Rounds of an initial model.
+        expansion : ImputeAndEncode, optional
+            What the features become, on which it depends whether trees can be replayed.
+        """
+        total = self.n_folds * self.n_repeats
+        rules = [one if total > 1 else replace(one, n_models=1) for one in self.members]
+        members = [one.member(parts, self.learning_rate, n_initial, expansion) for one in rules]
+        return Plan(
+            members,
+            n_estimators,
+            self.patience,
+            n_folds=self.n_folds,
+            n_repeats=self.n_repeats,
+            races=self.races,
+        )
+
+    def __str__(self) -> str:
+        wait = "all rounds" if self.patience is None else f"patience {self.patience.rounds}"
+        folds = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
+        repeats = f", {self.n_repeats} divisions" if self.n_repeats > 1 else ""
+        first = f"learning rate {self.learning_rate}, {wait}, {folds}{repeats}"
+        return "\n".join([first, *(f"  {one}" for one in self.members)])
