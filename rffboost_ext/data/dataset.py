@@ -1,8 +1,6 @@
-"""The rows of a fit: features, targets, weights, and copies of rows.
+"""The rows of a fit: features, targets, weights, and equal rows.
 
-Weight 0 excludes a row, and weight 2 is the same row twice. Copies of a row, as oversampling makes, must not be on
-both sides of a validation split. They become one row of the sum of their weights before the rows are divided.
-Validation sets, folds and leave-one-out errors then hold out a row with all of its copies.
+Weight 0 excludes a row. Without early stopping, weight 2 is the same row twice.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import numpy as np
 from ..core import Loss, Observations
 from ..core.loss import COUPLED
 from ..losses.coupling import Coupling, group_codes
-from ..utils.arrays import first_of_equal_rows, row_hashes, rows_equal
+from ..utils.arrays import first_of_equal_rows, joint_hashes, rows_equal
 from ..utils.sparse import Rows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -92,6 +90,11 @@ class Dataset:
         """Targets and offsets, side by side: rows of equal features and labels are copies."""
         return self.y if self.offset is None else np.column_stack([self.y, self.offset])
 
+    @property
+    def n_copies(self) -> int:
+        """The number of rows less that of distinct ones; rows count as equal if their 64-bit hashes are."""
+        return len(self) - len(np.unique(joint_hashes(self.X, self.labels)))
+
     def reweighted(self, weight: Array) -> Dataset:
         """The same rows with other weights (n,)."""
         return replace(self, weight=weight)
@@ -124,12 +127,6 @@ class Dataset:
 SMALL_MEAN_WEIGHT = 0.1
 # Smaller numbers have fewer digits.
 SMALLEST = float(np.finfo(np.float64).tiny)
-# Copies are merged if at least this many distinct rows remain, and at least this share of all rows. A table of
-# fewer has all possible rows many times.
-MIN_DISTINCT, MIN_DISTINCT_SHARE = 40, 0.05
-# Equal rows are copies if the odds that rows of equal features have equal targets are this many times the odds for
-# any two rows. Over real tables of few values the ratio is 1 to 5, over those with copies above 1,000.
-MIN_ODDS_RATIO = 20.0
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
@@ -176,39 +173,15 @@ def warn_if_light(weight: Array) -> None:
         )
 
 
-def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
-    """The rows with copies merged, in the order of their first occurrence; `rows` itself if nothing is merged.
-
-    Copies are equal in features, target and group. Rows are not merged if their equality is a coincidence, as in a
-    table of few possible rows (:func:`agree_by_chance`), or if too few would remain. Copies of coupled rows are
-    not merged, which would change the loss of the others: they become a group, and so are held out together.
-
-    Parameters
-    ----------
-    rows : Dataset
-    min_distinct : int, default=MIN_DISTINCT
-        Minimum number of distinct rows.
-    """
-    if rows.is_coupled and rows.group is not None:
-        return rows
-    found = find_copies(rows.X, rows.labels, rows.group, min_distinct)
-    if found is None:
-        return rows
-    distinct, code = found
-    if rows.is_coupled:
-        return replace(rows, group=code)
-    return rows.take(distinct).reweighted(np.bincount(code, rows.weight))
-
-
 def merge_duplicates(rows: Dataset) -> Dataset:
-    """The rows with equal ones merged into one of the sum of their weights, whether they are copies or not.
+    """The rows with equal ones merged into one of the sum of their weights, for fits without early stopping.
 
     A row of weight 2 and the same row twice then give the same fit bit for bit, without rounding errors that
     searches amplify from round to round. Rows of different weights are therefore put in an order that depends on
     their contents alone. The result is `rows` itself if all rows are distinct and of equal weight.
     """
     X, labels, weight = rows.X, rows.labels, rows.weight
-    order, first = first_of_equal_rows(row_hashes(X) + np.uint64(3) * row_hashes(labels), X, labels)
+    order, first = first_of_equal_rows(joint_hashes(X, labels), X, labels)
     if first.all() and (weight == weight[0]).all():
         return rows
     index, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
@@ -216,70 +189,6 @@ def merge_duplicates(rows: Dataset) -> Dataset:
         # The original order, as if there were no duplicates.
         index = np.sort(index)
     return rows.take(index).reweighted(total)
-
-
-def find_copies(
-    X: Rows, y: Array, group: Array | None = None, min_distinct: int = MIN_DISTINCT
-) -> tuple[Array, Array] | None:
-    """The distinct rows, (u,), in their order, and the number of that which each row is a copy of, (n,).
-
-    Parameters
-    ----------
-    X : ndarray or SparseRows of shape (n, d)
-        Features.
-    y : ndarray of shape (n, C)
-        Targets.
-    group : ndarray of shape (n,), optional
-        Groups; rows of different groups are no copies.
-    min_distinct : int, default=MIN_DISTINCT
-        Minimum number of distinct rows.
-
-    Returns
-    -------
-    tuple or None
-        None if no rows are to be merged.
-    """
-    features = row_hashes(X)
-    target = y if group is None else np.column_stack([y, group])
-    order, first = first_of_equal_rows(features + np.uint64(3) * row_hashes(target), X, target)
-    n_distinct = int(first.sum())
-    if n_distinct == len(X) or n_distinct < max(min_distinct, MIN_DISTINCT_SHARE * len(X)):
-        return None
-    if agree_by_chance(features, row_hashes(y), order, first):
-        return None
-    original = np.empty(len(X), dtype=np.int64)
-    original[order] = order[first][np.cumsum(first) - 1]
-    distinct, code = np.unique(original, return_inverse=True)
-    return distinct, code
-
-
-def agree_by_chance(features: Array, target: Array, order: Array, first: Array) -> bool:
-    r"""Whether rows are equal because few different ones are possible, and not because they were copied.
-
-    Such tables also have rows of equal features whose targets differ. The odds that two rows of equal features
-    have equal targets, on average over these rows, are compared with the odds for rows of different features.
-
-    Parameters
-    ----------
-    features, target : ndarray of shape (n,)
-        Hashes of the features and of the target of each row.
-    order, first : ndarray of shape (n,)
-        The rows sorted by equality, and whether each starts a run of equal rows.
-    """
-    run = np.cumsum(first) - 1
-    equal = np.bincount(run)
-    cell, alike = (np.unique(values[order], return_inverse=True)[1] for values in (features, target))
-    same_features, same_target = np.bincount(cell), np.bincount(alike)
-    others = same_features[cell] - 1
-    agreement = ((equal[run] - 1)[others > 0] / others[others > 0]).mean()
-    agreeing = sum_of_squares(same_target) - sum_of_squares(equal)
-    differing = len(order) ** 2 - sum_of_squares(same_features) - agreeing
-    return bool(agreement * differing < MIN_ODDS_RATIO * (1.0 - agreement) * agreeing)
-
-
-def sum_of_squares(counts: Array) -> float:
-    """The number of ordered pairs, each with itself too, of groups of some sizes."""
-    return float(np.square(counts.astype(np.float64)).sum())
 
 
 def are_rows_of(training: Dataset, rows: Dataset) -> Array:
@@ -294,7 +203,7 @@ def are_rows_of(training: Dataset, rows: Dataset) -> Array:
         known, given = (
             (one.X.astype(precision, copy=False), one.labels.astype(np.float32)) for one in (training, rows)
         )
-    keys, wanted = (row_hashes(X) + np.uint64(3) * row_hashes(y) for X, y in (known, given))
+    keys, wanted = (joint_hashes(*one) for one in (known, given))
     order = np.argsort(keys)
     keys = keys[order]
     place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)

@@ -58,7 +58,16 @@ from .init_model import (
     require_same_outputs,
 )
 from .parameters import BoosterParameters
-from .planning import clip_features, compose, has_splitter, merged_rows, plan_fit, recipe_of
+from .planning import (
+    clip_features,
+    compose,
+    count_copies,
+    has_splitter,
+    monitored_rows,
+    plan_fit,
+    recipe_of,
+    without_duplicates,
+)
 from .recipe import Recipe
 from .refresh import RefreshMixin
 
@@ -135,12 +144,15 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
         evaluation = self._evaluation(eval_set, base_margin_eval_set, parts.loss, rows, targets)
         rows = rows.coupled_by(*self._couplings(parts.loss), *(evaluation.couplings if evaluation else ()))
-        rows, evaluation, stops = merged_rows(self, parts.learner, rows, evaluation)
+        evaluation, stops = monitored_rows(self, parts.learner, rows, evaluation)
+        monitored = None if evaluation is None else evaluation.monitored
+        rows = rows if stops else without_duplicates(parts.learner, rows)
+        n_copies = count_copies(self, rows) if stops and monitored is None else None
         if self.verbose:
-            report_rows(given.n_rows or len(y), len(y))
+            report_rows(given.n_rows or len(y), len(y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        monitored, splits = None if evaluation is None else evaluation.monitored, None
+        splits = None
         if stops and monitored is None and has_splitter(self):
             used = check_sample_weight(sample_weight, len(y)) > 0.0
             splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
@@ -148,6 +160,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
         self.n_rows_seen_ = given.n_rows or len(y)
+        if n_copies is not None:
+            self.n_copies_ = n_copies
         self._after_training(rows, targets)
         return self
 

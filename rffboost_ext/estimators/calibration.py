@@ -37,10 +37,10 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from ..core import Loss
 from ..data.columns import is_missing
-from ..data.dataset import find_copies
 from ..losses.coupling import group_codes
 from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
 from ..utils.typing import Array
+from .copies import find_copies
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9

@@ -42,8 +42,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
         half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all. Or a
         splitter of scikit-learn, such as ``TimeSeriesSplit``, whose ``split(X, y, groups)`` says for each model
-        which rows it is fitted to and which it holds out; copies are then not merged, and `refit` is by default
-        true.
+        which rows it is fitted to and which it holds out; `refit` is then by default true.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" depends on the number of rows
         if ``learning_rate`` is "auto", and is 40 otherwise; see ``docs/defaults.md``. A classifier without
@@ -141,7 +140,11 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
     n_features_in_ : int
         Number of features in fit.
     n_rows_seen_ : int
-        Number of rows in fit; of a source all rows, of which a sample may be kept."""
+        Number of rows in fit; of a source all rows, of which a sample may be kept.
+    n_copies_ : int
+        Number of rows that equal an earlier one in X, y and ``base_margin``: rows minus distinct rows, by 64-bit
+        hashes. Of a source it counts the rows that are kept. Only if early stopping holds out single rows, as it
+        does without ``eval_set``, groups and splitter."""
 
 OF_FIT = {
     "X": """X : array-like of shape (n, d), or Source
@@ -159,10 +162,10 @@ OF_FIT = {
     bounds of times. Bounds are equal if the time is known; an infinite upper one is of a time censored on the
     right, a lower one of 0 of a time censored on the left.""",
     "sample_weight": """sample_weight : array-like of shape (n,), optional
-    Non-negative weights; weight 2 is equivalent to the row twice, unless the loss couples rows, and weight 0 to
-    leaving it out. Early stopping holds out a row with all of its weight, however large that is. It merges copies
-    of a row, equal in X and y, into one of the sum of their weights. In a
-    survival model weights enter the risk sets of "cox" and the baseline hazard.""",
+    Non-negative weights; weight 0 is equivalent to leaving the row out. Weight 2 is equivalent to the row twice in
+    fits without early stopping, unless the loss couples rows. Early stopping holds out a row with all of its
+    weight, however large that is, but copies of a row one by one. In a survival model weights enter the risk sets
+    of "cox" and the baseline hazard.""",
     "init_model": """init_model : Ensemble, fitted estimator, or model of XGBoost or LightGBM, optional
     A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new ones. Its
     raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If it was trained
@@ -175,7 +178,7 @@ OF_FIT = {
     what is instead.""",
     "groups": """groups : array-like of shape (n,), optional
     Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole groups. Copies
-    of a row in different groups are then not merged.""",
+    of a row, as oversampling makes, are held out together if they have the same label.""",
     "base_margin": """base_margin : array-like of shape (n,) or (n, C), optional
     An offset of each row, which is added to its raw scores in the fit, such as the log of an exposure for a loss
     with a log link. Predictions with the model then need it too. ``ensemble_``, importances and Shapley values are

@@ -24,7 +24,13 @@ E = TypeVar("E", bound="FittedEnsembleMixin")
 # Attributes that fits with an evaluation set, and with early stopping, have.
 OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
 OF_EARLY_STOPPING = (
-    *("validation_scores_", "validation_curves_", "n_folds_", "learners_", "member_names_", "learner_weights_"),
+    "validation_scores_",
+    "validation_curves_",
+    "n_folds_",
+    "learners_",
+    "member_names_",
+    "learner_weights_",
+    "n_copies_",
 )
 
 

@@ -15,7 +15,7 @@ from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
 from ..core import Learner
-from ..data.dataset import MIN_DISTINCT, Dataset, merge_copies, merge_duplicates
+from ..data.dataset import Dataset, merge_duplicates
 from ..learners.mixture import has_trees
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
@@ -25,6 +25,7 @@ from ..terms import ClipAndLog
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
 from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
 from .parameters import DEFAULT_LEARNER
 from .policies import alternatives, policy_of
@@ -32,6 +33,8 @@ from .recipe import Facts, MemberRule, Recipe
 
 # Share of the rows that a refresh holds out for the weights of a stack, if a splitter has chosen those of the fit.
 HELD_OUT = 0.1
+# Share of copies among the rows above which a fit that holds out some of them warns.
+MANY_COPIES = 0.05
 
 
 def compose(estimator: Any) -> Parts:
@@ -221,20 +224,39 @@ def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_
         )
 
 
-def merged_rows(
+def monitored_rows(
     estimator: Any, learner: Learner, rows: Dataset, evaluation: Evaluation | None
-) -> tuple[Dataset, Evaluation | None, bool]:
-    """The rows of a fit with copies merged, what is monitored besides these rows, and whether it stops early."""
+) -> tuple[Evaluation | None, bool]:
+    """What is monitored besides the rows of a fit, and whether it stops early."""
     stops = uses_early_stopping(estimator, learner, None if evaluation is None else evaluation.monitored, rows)
-    if stops:
-        if not has_splitter(estimator):
-            rows = merge_copies(rows, min_distinct_rows(estimator.n_folds))
-        if evaluation is not None and evaluation.sets:
-            evaluation = evaluation.monitoring(type(estimator).__name__, rows)
-            stops = evaluation.monitored is not None or uses_early_stopping(estimator, learner, None, rows)
-    if not stops and not rows.is_coupled and len(rows) <= policy_of(learner).max_merged_rows(learner):
-        rows = merge_duplicates(rows)
-    return rows, evaluation, stops
+    if stops and evaluation is not None and evaluation.sets:
+        evaluation = evaluation.monitoring(type(estimator).__name__, rows)
+        stops = evaluation.monitored is not None or uses_early_stopping(estimator, learner, None, rows)
+    return evaluation, stops
+
+
+def without_duplicates(learner: Learner, rows: Dataset) -> Dataset:
+    """The rows of a fit without early stopping, merged if the policy of the learner says so."""
+    merges = not rows.is_coupled and len(rows) <= policy_of(learner).max_merged_rows(learner)
+    return merge_duplicates(rows) if merges else rows
+
+
+def count_copies(estimator: Any, rows: Dataset) -> int | None:
+    """The number of copies among the rows of a fit that holds out some; None if single rows are not held out.
+
+    A warning states it if it is more than `MANY_COPIES` of the rows.
+    """
+    if rows.group is not None or has_splitter(estimator):
+        return None
+    n_copies, n = rows.n_copies, len(rows)
+    if n_copies > MANY_COPIES * n:
+        warn_user(
+            f"{type(estimator).__name__}: {n_copies:,} of {n:,} rows ({n_copies / n:.1%}) are copies of earlier "
+            f"ones, equal in X, y and base_margin. Rows that early stopping holds out then have copies among the "
+            f"training rows. This is right for repeated observations, but not for oversampled rows: groups= with "
+            f"one label for all copies of a row keeps these on one side"
+        )
+    return n_copies
 
 
 def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, data: Dataset) -> bool:
@@ -276,11 +298,6 @@ def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
             f"{owner}: {source} at least {least} groups, since early stopping holds out whole groups"
             f"{'' if least == 2 else f' in n_folds={n_folds} folds'}, got {n_groups}"
         )
-
-
-def min_distinct_rows(n_folds: int | str) -> int:
-    """The number of distinct rows above which copies are merged: enough for the folds."""
-    return MIN_DISTINCT if is_auto(n_folds) else max(MIN_DISTINCT, 2 * int(n_folds))
 
 
 def clip_features(estimator: Any, parts: Parts, plan: Plan, data: Dataset, seed: int) -> ClipAndLog | None:

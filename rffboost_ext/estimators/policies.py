@@ -79,7 +79,8 @@ class LearnerPolicy:
         Size of the sample, redrawn periodically, for fits on far more rows; None for all rows.
     max_merged_rows : callable, optional
         ``max_merged_rows(learner)`` is the most rows of which duplicates are merged, with summed weights. Learners
-        that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits.
+        that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits. Only
+        fits without early stopping merge duplicates.
     alternatives : callable, optional
         ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
         best.
@@ -131,7 +132,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
     # With more rows XGBoost's bins depend on weights.
     Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, after="refit"),
-    # Slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows.
+    # Slopes amplify rounding errors, and a row of weight 2 is in one of the two parts of a tree's rows.
     SymmetricTree: LearnerPolicy(
         stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=replays_trees
     ),

@@ -16,7 +16,7 @@ from ..boosting.run import Run
 from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import Learner
-from ..data.dataset import Dataset, merge_duplicates, warn_if_light
+from ..data.dataset import Dataset, warn_if_light
 from ..preprocessing.row_arguments import encode_base_margin, require_base_margin
 from ..sources.sample import Sample
 from ..terms import FeatureMap
@@ -28,8 +28,7 @@ from ..utils.typing import Array
 from .docstrings import document_fit
 from .given_rows import sample_of
 from .init_model import require_same_outputs
-from .planning import HELD_OUT, compose, has_splitter
-from .policies import policy_of
+from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
 PRIOR_WEIGHT = 5.0
@@ -101,8 +100,8 @@ def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any, prior_w
     warn_if_light(rows.weight)
     rows = rows.coupled_by(*model._couplings(parts.loss))
     learners = getattr(model, "learners_", [parts.learner])
-    if not rows.is_coupled and len(rows) <= policy_of(learners[0]).max_merged_rows(learners[0]):
-        rows = merge_duplicates(rows)
+    if not hasattr(model, "learners_"):
+        rows = without_duplicates(parts.learner, rows)
     model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
     model._keep_rows(parts.loss, rows, model._start.seed)
     model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)

@@ -60,6 +60,11 @@ def row_hashes(values: Rows) -> Array:
     return key
 
 
+def joint_hashes(X: Rows, y: Array) -> Array:
+    """A 64-bit hash of each row of X and y together, (n,)."""
+    return row_hashes(X) + np.uint64(3) * row_hashes(y)
+
+
 def mixed_bits(values: Array) -> Array:
     """The bits of numbers, mixed, as uint64; 0 for 0."""
     # Adding 0 turns -0 into 0. The shift mixes the leading bits, the only ones set in small integers.

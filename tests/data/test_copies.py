@@ -1,82 +1,141 @@
-"""Copies of a row are one row of the sum of their weights, in fits that hold out rows."""
+"""Copies of a row are rows like any others in fits that hold out rows; a warning states how many there are."""
 
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
+from sklearn.model_selection import KFold
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.data.dataset import MIN_DISTINCT, Dataset, are_rows_of, merge_copies
+from rffboost_ext import (
+    RFFBoostClassifier,
+    RFFBoostRanker,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+    average,
+    load_model,
+)
+from rffboost_ext.data.dataset import Dataset, are_rows_of
+from rffboost_ext.learners import SymmetricTree
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
 Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.standard_normal(120)
+# 6 copies are 5 % of 120 rows, and 7 are more.
+SOME, MANY = (np.r_[np.arange(120 - n), np.arange(n)] for n in (6, 7))
+TWICE = np.tile(np.arange(120), 2)
+BRIEF = {"learner": "symmetric_tree", "n_estimators": 2, "random_state": 0}
 
 
 def dataset(X: np.ndarray, y: np.ndarray, **fields: np.ndarray) -> Dataset:
-    return Dataset(X, y.astype(float).reshape(len(y), -1), fields.pop("weight", np.ones(len(y))), **fields)
+    return Dataset(X, y.astype(float).reshape(len(y), -1), np.ones(len(y)), **fields)
 
 
-def with_gaps(X: np.ndarray) -> pd.DataFrame:
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).mask(np.arange(X.size).reshape(X.shape) % 7 == 0)
-    return table.assign(kind=pd.Categorical(np.where(X[:, 1] > 0.0, "up", "down")))
+def messages(model, *data, **params) -> list[str]:
+    """The messages of a fit about copies."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*data, **params)
+    return [text for text in (str(one.message) for one in caught) if "copies" in text]
 
 
-@pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])
-@pytest.mark.parametrize("table", [np.asarray, with_gaps, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "learner": "rff_ridge"}], ids=str)
-def test_a_row_several_times_is_a_row_of_that_weight(make, table, params) -> None:
-    rows = np.r_[np.arange(120), RNG.integers(0, 120, 150)]
-    features, y = table(X), Y > 0.0 if make is RFFBoostClassifier else Y
-    taken = features.iloc[rows] if hasattr(features, "iloc") else features[rows]
-    model = make(n_estimators=8, random_state=0, **params)
-    repeated = model.fit(taken, y[rows]).ensemble_.raw(model.encoder_.transform(features))
-    counted = model.fit(features, y, sample_weight=np.bincount(rows)).ensemble_
-    np.testing.assert_array_equal(repeated, counted.raw(model.encoder_.transform(features)))
+@pytest.mark.parametrize(("params", "n_held"), [({"n_folds": 1}, 24), ({"n_folds": 3}, 80)], ids=str)
+def test_rows_are_held_out_one_by_one(params, n_held) -> None:
+    rows = []
+    model = RFFBoostRegressor(**BRIEF, **params, refit=False, callbacks=[lambda p: rows.append(len(p.round.y))])
+    assert len(messages(model, X[TWICE], Y[TWICE])) == 1
+    assert set(rows) == {240 - n_held}
 
 
-def test_rows_are_merged_in_order_and_weights_added() -> None:
-    rows = np.r_[np.arange(60), [5, 5, 0]]
-    merged = merge_copies(dataset(X[rows], Y[rows], weight=np.r_[np.ones(60), 2.0, 3.0, 0.5]))
-    np.testing.assert_array_equal(merged.X, X[:60])
-    np.testing.assert_array_equal(merged.y[:, 0], Y[:60])
-    np.testing.assert_array_equal(merged.weight, np.r_[1.5, np.ones(4), 6.0, np.ones(54)])
+def test_the_order_of_rows_is_that_given() -> None:
+    seen = []
+    order = RNG.permutation(240) % 120
+    model = RFFBoostRegressor(**BRIEF, validation_fraction=KFold(3), callbacks=[lambda p: seen.append(p.round.y)])
+    model.fit(X[order], Y[order])
+    np.testing.assert_allclose(seen[0][:, 0], Y[order][80:])
 
 
-def test_copies_in_different_groups_stay() -> None:
-    rows = np.r_[np.arange(60), np.arange(60)]
-    group = np.r_[np.zeros(60), np.ones(30), np.zeros(30)].astype(np.int64)
-    merged = merge_copies(dataset(X[rows], Y[rows], group=group))
-    np.testing.assert_array_equal(merged.group, group[:90])
+@pytest.mark.parametrize(
+    "read", [np.asarray, pd.DataFrame, scipy.sparse.csr_array, lambda X: X.astype(np.float32)]
+)
+@pytest.mark.parametrize(("rows", "n_copies"), [(np.arange(120), 0), (SOME, 6), (MANY, 7), (TWICE, 120)])
+def test_a_message_states_more_than_5_percent_of_copies(read, rows, n_copies, tmp_path) -> None:
+    model = RFFBoostRegressor(**BRIEF)
+    found = messages(model, read(X[rows]), Y[rows])
+    assert model.n_copies_ == n_copies
+    if n_copies <= 6:
+        assert not found
+    else:
+        (text,) = found
+        assert text.startswith(f"RFFBoostRegressor: {n_copies} of {len(rows)} rows ({n_copies / len(rows):.1%})")
+        assert "training rows" in text
+        assert "groups=" in text
+    model.save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").n_copies_ == n_copies
+    assert not hasattr(average([model, model]), "n_copies_")
 
 
-@pytest.mark.parametrize("n", [MIN_DISTINCT - 1, MIN_DISTINCT])
-def test_few_distinct_rows_stay(n: int) -> None:
-    rows = dataset(X[np.arange(3 * n) % n], Y[np.arange(3 * n) % n])
-    assert len(merge_copies(rows)) == (3 * n if n < MIN_DISTINCT else n)
-    assert len(merge_copies(rows, min_distinct=n + 1)) == 3 * n
+def test_copies_are_equal_in_features_targets_and_offsets() -> None:
+    model = RFFBoostClassifier(**BRIEF)
+    assert not messages(model, X[TWICE], TWICE[:, None] % 2 == np.arange(240)[:, None] // 120)
+    assert len(messages(model, X[TWICE], Y[TWICE] > 0.0)) == 1
+    assert not messages(model, X[TWICE], Y[TWICE] > 0.0, base_margin=np.arange(240.0) / 240.0)
+    assert model.n_copies_ == 0
+    survival = RFFBoostSurvival(**BRIEF)
+    assert len(messages(survival, X[TWICE], np.exp(Y[TWICE]))) == 1
 
 
-@pytest.mark.parametrize("n_levels", [3, 6])
-@pytest.mark.parametrize("share", [0.5, 0.05, 0.01])
-def test_equal_rows_of_a_table_of_few_values_stay(n_levels: int, share: float) -> None:
-    """Each is an observation: held out with its equals, the others of the same features would contradict them."""
-    cells = RNG.integers(0, n_levels, (2_000, 4)).astype(float)
-    y = RNG.random(2_000) < np.where(cells[:, 0] > 0.0, share, 2.0 * share)
-    rows = dataset(cells, y)
-    assert merge_copies(rows) is rows
-    # The minority class twenty times, in a table of few values and some more of its own.
-    own = dataset(np.c_[cells, RNG.random(2_000)], y)
-    often = np.r_[np.arange(2_000), np.repeat(np.flatnonzero(y), 20)]
-    assert len(merge_copies(own.take(often))) == 2_000
+def test_a_printed_report_has_the_number_too(capsys) -> None:
+    assert len(messages(RFFBoostRegressor(**BRIEF, verbose=1), X[TWICE], Y[TWICE])) == 1
+    report = capsys.readouterr().err
+    assert report.startswith("[rffboost] 240 rows, 120 of them copies of an earlier row\n")
+    assert report.count("copies") == 1
 
 
-def test_distinct_rows_are_returned_themselves() -> None:
-    rows = dataset(X, Y, weight=RNG.random(120) + 0.1)
-    assert merge_copies(rows) is rows
+@pytest.mark.parametrize(
+    ("params", "given"),
+    [
+        ({}, {"groups": TWICE}),
+        ({}, {"eval_set": (X + 1.0, Y)}),
+        ({"validation_fraction": KFold(3)}, {}),
+        ({"early_stopping": False}, {}),
+    ],
+    ids=["groups", "eval_set", "splitter", "no early stopping"],
+)
+def test_no_message_where_single_rows_are_not_held_out(params, given) -> None:
+    model = RFFBoostRegressor(**BRIEF)
+    assert messages(model, X[TWICE], Y[TWICE])
+    assert not messages(model.set_params(**params), X[TWICE], Y[TWICE], **given)
+    assert not hasattr(model, "n_copies_")
+
+
+class Counting(SymmetricTree):
+    """Keeps the number of rows to which it fits terms again."""
+
+    sizes: ClassVar[set[int]] = set()
+
+    def refit(self, term, round):
+        self.sizes.add(len(round.y))
+        return super().refit(term, round)
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_refresh_merges_copies_only_without_early_stopping(stops) -> None:
+    model = RFFBoostRegressor(learner=Counting(leaf="constant"), n_estimators=2, early_stopping=stops)
+    model.fit(X, Y)
+    Counting.sizes.clear()
+    model.refresh(X[TWICE], Y[TWICE])
+    assert max(Counting.sizes) == (240 if stops else 120)
+
+
+def test_queries_are_held_out_as_a_whole() -> None:
+    model = RFFBoostRanker(**BRIEF)
+    assert not messages(model, X[TWICE], Y[TWICE] > 0.0, qid=TWICE % 10)
+    assert not hasattr(model, "n_copies_")
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -90,11 +149,3 @@ def test_new_rows_of_a_table_of_few_values_are_new() -> None:
     cells = RNG.integers(0, 4, (600, 3)).astype(float)
     y = RNG.random(600) < 0.2 + 0.2 * cells[:, 0]
     assert not are_rows_of(dataset(cells[:400], y[:400]), dataset(cells[400:], y[400:])).any()
-
-
-@pytest.mark.parametrize("learner", ["auto", "tree"])
-def test_copies_matter_only_where_rows_are_held_out(learner: str) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        RFFBoostRegressor(learner=learner, n_estimators=3, random_state=0).fit(np.r_[X, X], np.r_[Y, Y])
-    assert not caught

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.data.dataset import Dataset, are_rows_of, merge_copies
+from rffboost_ext.data.dataset import Dataset, are_rows_of
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
 
 RNG = np.random.default_rng(0)
@@ -79,14 +79,6 @@ def test_rows_are_coupled_by_any_loss_or_metric() -> None:
     both = DATA.coupled_by(Cox(), LOSS)
     assert (both.rows, both.n_groups) == ("all", 200)
     assert DATA.coupled_by(SquaredError()) is DATA
-
-
-def test_copies_of_coupled_rows_become_a_group() -> None:
-    twice = Dataset(*(np.repeat(part[:80], 2, axis=0) for part in (DATA.X, DATA.y, DATA.weight)), rows="all")
-    found = merge_copies(twice)
-    assert len(found) == 160
-    np.testing.assert_array_equal(found.group[::2], found.group[1::2])
-    assert found.n_groups == 80
 
 
 def test_a_group_with_a_training_row_is_one_of_the_training_set() -> None:
