@@ -40,7 +40,6 @@ from ..data.columns import is_missing
 from ..losses.coupling import group_codes
 from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
 from ..utils.typing import Array
-from .copies import find_copies
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9
@@ -123,7 +122,6 @@ def groups_of_target(regressor: Any, y: Array) -> Array | None:
 
 def split_rows(
     values: Array,
-    y: Array,
     weight: Array,
     group: Array | None,
     size_of: Callable[[int], int],
@@ -131,13 +129,12 @@ def split_rows(
 ) -> tuple[Array, Array, Array]:
     """Rows to fit, rows that calibrate, and the weights of the latter.
 
-    Copies of a row are one row of the sum of their weights, which either calibrates or is fitted to as often as it
-    occurs. Groups are not divided.
+    Groups are not divided.
 
     Parameters
     ----------
-    values, y, weight : ndarray of shape (n, d), (n,) and (n,)
-        Validated X, targets, and weights; rows of weight 0 are in neither part.
+    values, weight : ndarray of shape (n, d) and (n,)
+        Validated X, and weights; rows of weight 0 are in neither part.
     group : ndarray of shape (n,), optional
     size_of : callable
         From the number of rows to that of those that calibrate.
@@ -146,12 +143,9 @@ def split_rows(
     used = np.flatnonzero(weight)
     if group is not None:
         kept, held = group_split(group[used], size_of(len(used)), random)
-        return used[kept], used[held], weight[used[held]]
-    copies = find_copies(in_codes(values[used]), y[used, None].astype(np.float64))
-    distinct, code = (np.arange(len(used)),) * 2 if copies is None else copies
-    kept, held = calibration_split(missing_entries(values[used[distinct]]), size_of(len(distinct)), random)
-    kept = kept if copies is None else np.flatnonzero(np.isin(code, kept))
-    return used[kept], used[distinct[held]], np.bincount(code, weight[used])[held]
+    else:
+        kept, held = calibration_split(missing_entries(values[used]), size_of(len(used)), random)
+    return used[kept], used[held], weight[used[held]]
 
 
 def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
@@ -166,14 +160,6 @@ def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple
         )
     held = np.isin(of_row, order[:n_held])
     return np.flatnonzero(~held), np.flatnonzero(held)
-
-
-def in_codes(values: Array) -> Array:
-    """Validated X as floats, (n, d), with codes for objects such as text, to compare rows."""
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64, copy=False)
-    columns = [np.unique(column.astype(str), return_inverse=True)[1] for column in values.T]
-    return np.column_stack(columns).astype(np.float64)
 
 
 def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:

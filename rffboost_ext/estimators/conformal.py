@@ -78,8 +78,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     -----
     Sample weights enter the fit of the regressor and the margin; rows of weight 0 are left out. Coverage then
     holds for the distribution that the weights describe, such as a population of which the rows are a biased
-    sample: formulas in ``rffboost_ext.estimators.calibration``. Copies of a row, equal in X and y, are one row of
-    the sum of their weights, so that the regressor is not fitted to a copy of a calibration row.
+    sample: formulas in ``rffboost_ext.estimators.calibration``. With ``groups`` that
+    label all copies of a row as one group, none of a calibration row are fitted to.
 
     If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
     regressor's part: the regressor then accepts missing values in the column whatever the seed.
@@ -219,7 +219,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         group = encode_groups(type(self).__name__, given.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
         size = partial(calibration_size, type(self).__name__, self.alpha, self.calibration_fraction)
-        *parts, weight = split_rows(values, y, weight, group, size, random)
+        *parts, weight = split_rows(values, weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)

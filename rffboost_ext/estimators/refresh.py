@@ -99,7 +99,6 @@ def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any, prior_w
     parts = model._prepare(parts, rows, targets)
     warn_if_light(rows.weight)
     rows = rows.coupled_by(*model._couplings(parts.loss))
-    learners = getattr(model, "learners_", [parts.learner])
     if not hasattr(model, "learners_"):
         rows = without_duplicates(parts.learner, rows)
     model._store(replayed(model, parts, rows, prior_weight), model.recipe_)

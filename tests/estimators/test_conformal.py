@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
 from rffboost_ext.estimators.calibration import calibration_split, margin_rank
@@ -112,20 +111,6 @@ class Remembering(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return self.nearest_.predict(X)
-
-
-@pytest.mark.parametrize("n_copies", [2, 5])
-def test_copies_of_a_calibration_row_are_not_fitted_to(n_copies: int) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((200, 2)), rng.standard_normal(200)
-    table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=np.where(X[:, 0] > 0.0, "up", "down"))
-    once = ConformalRegressor(Remembering(), random_state=0).fit(X, y)
-    often = ConformalRegressor(Remembering(), random_state=0).fit(np.tile(X, (n_copies, 1)), np.tile(y, n_copies))
-    assert often.margin_ == once.margin_ > 0.5
-    assert often.coverage_ == once.coverage_
-    encoder = ColumnTransformer([("kind", OneHotEncoder(), ["kind"])], remainder="passthrough")
-    model = ConformalRegressor(make_pipeline(encoder, Remembering()), random_state=0)
-    assert model.fit(pd.concat([table] * n_copies), np.tile(y, n_copies)).margin_ > 0.5
 
 
 def test_groups_are_not_divided_by_the_calibration() -> None:
