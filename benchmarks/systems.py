@@ -164,7 +164,6 @@ def ours(finish: Callable[[Any, Any], Any] | None = None, **parameters: Any) -> 
 SYSTEMS: dict[str, System] = {
     "RFFBoost": ours(),
     "RFFBoost-fast": ours(quality="fast"),
-    "RFFBoost-high": ours(quality="high"),
     "CatBoost": System(catboost, "catboost", is_text=True, limits={"thread_count": 1}),
     "ChimeraBoost": System(chimeraboost, "chimeraboost", is_text=True, has_groups=True, is_compiled=True),
     "LightGBM": System(lightgbm, "lightgbm"),

@@ -1,13 +1,12 @@
 """Recipes: what a fit with early stopping trains, as values that ``quality`` takes."""
 
-from .boosting.early_stopping.patience import Condition, FewRounds, Patience, PatienceLimit, TrainingCondition
+from .boosting.early_stopping.patience import Condition, Patience, PatienceLimit, TrainingCondition
 from .estimators.defaults import choose_recipe
 from .estimators.recipe import Facts, MemberRule, Recipe
 
 __all__ = [
     "Condition",
     "Facts",
-    "FewRounds",
     "MemberRule",
     "Patience",
     "PatienceLimit",

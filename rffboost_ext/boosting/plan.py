@@ -90,8 +90,6 @@ class Plan:
         Number of folds of a division of the rows, each of which is held out once.
     validation_fraction : float, default=0.1
         Share of rows that is held out if there is one fold.
-    n_repeats : int, default=1
-        How often the rows are divided into folds, each time at random.
     splits : sequence of pairs of ndarray, optional
         The rows to fit to and to hold out of each model, instead of folds at random.
     races : bool, default=False
@@ -109,7 +107,6 @@ class Plan:
     tol: float = 0.0
     n_folds: int = 1
     validation_fraction: float = 0.1
-    n_repeats: int = 1
     splits: Sequence[tuple[Array, Array]] | None = None
     races: bool = False
     weight: Array | None = None

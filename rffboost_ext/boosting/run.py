@@ -114,10 +114,9 @@ class Run:
         if self.plan.splits is not None:
             pairs = [(kept, self.rows.take(held)) for kept, held in self.plan.splits]
             return [(kept, sample_validation_set(held, loss, seed)) for kept, held in pairs]
-        size, repeats = (self.plan.n_folds, self.plan.validation_fraction), range(self.plan.n_repeats)
-        most = max(member.n_models(self.plan.n_folds) for member in self.plan.members)
-        divisions = [validation_splits(self.rows, *size, seed + k, loss) for k in repeats]
-        return [split for division in divisions for split in division[:most]]
+        n_folds, fraction = self.plan.n_folds, self.plan.validation_fraction
+        most = max(member.n_models(n_folds) for member in self.plan.members)
+        return validation_splits(self.rows, n_folds, fraction, seed, loss)[:most]
 
     def _weights(
         self,

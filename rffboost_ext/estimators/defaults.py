@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from ..boosting.early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
+from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
 from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, RidgePath, SymmetricTree
 from .policies import IRLS_LIMIT
 from .recipe import Facts, MemberRule, Recipe
@@ -20,8 +20,8 @@ ROUNDS, MAX_ROUNDS = 100, 2_000
 FEW, MEDIUM = 3_000, 1_000
 # From SPACIOUS features on, fewer than MEDIUM rows need more frequencies; from MANY_FEATURES on, shorter steps.
 SPACIOUS, MANY_FEATURES = 50, 100
-# As many of the folds have trees as there are in so many rows.
-TREE_ROWS = 30_000
+# Above FEW rows as many of the folds have trees as there are in so many rows.
+TREE_ROWS = 15_000
 # Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit.
 # So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
@@ -31,10 +31,8 @@ RIDGE_LIMIT = PatienceLimit(6, 1e-3)
 TREES_LIMIT = PatienceLimit(25, 2e-4)
 # Cosines that trail other members add little by small steps, for as many rounds as these take.
 COSINES_LIMIT = PatienceLimit(trailing_tol=1e-3)
-# A member that improves for more rounds learns what members of shorter steps would not reach.
-FEW_ROUNDS = FewRounds(1_000)
-# A sparse linear function is the best model of some tables of few rows or more columns than rows.
-IF_BEST = TrainingCondition(max_ratio=1.0)
+# Linear functions of few of many features.
+LASSO = MemberRule("lasso", LassoPath(), limit=RIDGE_LIMIT, when=TrainingCondition(max_ratio=1.0))
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
@@ -48,7 +46,7 @@ def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
     ----------
     facts : Facts
         The size and the kind of the data.
-    quality : {"auto", "fast", "high"}, default="auto"
+    quality : {"auto", "fast"}, default="auto"
 
     Returns
     -------
@@ -60,58 +58,47 @@ def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
     >>> choose_recipe(Facts(n_samples=5_000, n_features=10)).names
     ['trees', 'mixture', 'cosines']
     """
-    if quality == "fast" and facts.rows != "groups":
+    ranks = facts.rows == "groups"
+    if quality == "fast" and not ranks:
         return fast_recipe(facts)
     recipe = recipe_of_many(facts) if facts.n_samples > FEW else recipe_of_few(facts)
-    if facts.is_sparse and facts.rows != "groups":
+    if facts.is_sparse and not ranks:
         recipe = replace(recipe, members=sparse_members(facts))
-    return averaging_more(recipe, facts) if quality == "high" else recipe
+    elif facts.n_features >= MANY_FEATURES and facts.n_samples <= max(FEW, facts.n_features):
+        recipe = replace(recipe, members=[*recipe.members, LASSO])
+    return recipe
 
 
 def recipe_of_many(facts: Facts) -> Recipe:
-    """Trees of some folds; a mixture and cosines of one."""
+    """Trees of the first folds; a mixture and cosines of the first one."""
     members = [
-        MemberRule("mixture", mixture(facts), "refit", 1, when=None if facts.rows == "groups" else FEW_ROUNDS),
-        MemberRule("cosines", cosines_of(facts, 3.0), "refit", 1, limit=COSINES_LIMIT),
+        MemberRule("mixture", mixture(facts), "refit", 1),
+        MemberRule("cosines", cosines_of(facts, 3.0), n_models=1, limit=COSINES_LIMIT),
     ]
     if facts.rows != "groups":
         n_models = min(max(TREE_ROWS // facts.n_samples, 1), 5)
         members.insert(0, MemberRule("trees", symmetric_trees(facts), "replay", n_models, 0.2, TREES_LIMIT))
-    if facts.n_samples <= facts.n_features:
-        members.append(MemberRule("lasso", LassoPath(), limit=RIDGE_LIMIT, when=IF_BEST, n_models=1))
     return Recipe(members, 0.1, patience_of(facts, Patience(25, 0.1, 0.05, 1e-3)), n_folds=5)
 
 
 def recipe_of_few(facts: Facts) -> Recipe:
     """Trees and kernel machines of all folds."""
     is_medium, is_wide = facts.n_samples >= MEDIUM, facts.n_features >= MANY_FEATURES
-    compares = is_medium or is_wide
     is_unequal = facts.effective_size is not None and facts.effective_size < UNEQUAL_SIZE * facts.n_samples
-    kernel: dict[str, Any] = {"n_components": 256 if is_medium else 512, "compare_scales": compares}
+    kernel: dict[str, Any] = {"n_components": 256 if is_medium else 512, "compare_scales": is_medium or is_wide}
     ridge: dict[str, Any] = {"per_degree": 6.0, "relative_rate": 10.0 if is_wide else 5.0}
     if not is_medium and facts.n_features >= SPACIOUS:
         kernel["n_components"] *= 4
         ridge["per_degree"] = 12.0
-    first = mixture(facts) if facts.rows == "groups" else symmetric_trees(facts)
-    name = "mixture" if facts.rows == "groups" else "trees"
-    members = [
-        MemberRule(
-            name,
-            first,
-            "keep" if facts.rows == "groups" else "replay",
-            limit=None if facts.rows == "groups" else TREES_LIMIT,
-        ),
-        MemberRule("kernel ridge regression", RFFRidge(**kernel, **ridge), limit=RIDGE_LIMIT),
-    ]
-    if compares:
-        members.append(MemberRule("cosines", cosines_of(facts, 2.0)))
+    trees = MemberRule("trees", symmetric_trees(facts), "replay", limit=TREES_LIMIT)
+    first = MemberRule("mixture", mixture(facts)) if facts.rows == "groups" else trees
+    members = [first, MemberRule("kernel ridge regression", RFFRidge(**kernel, **ridge), limit=RIDGE_LIMIT)]
     if facts.n_classes is not None and not is_unequal:
         when = TrainingCondition(0.02, 0.65, 0.9, 4, 1.1) if is_medium else TrainingCondition(0.02, 0.45, 1.5, 4)
         members.append(MemberRule("kernel logistic regression", RFFIRLS(**kernel), limit=IRLS_LIMIT, when=when))
-    members.append(MemberRule("lasso", LassoPath(), limit=RIDGE_LIMIT, when=IF_BEST))
-    rate, wait = (0.1, 20) if is_wide else (0.3, 15 if is_medium else 12)
-    rate, wait = (0.1, 40) if is_unequal else (rate, wait)
-    patience = patience_of(facts, Patience(wait, 0.0, 0.2, 0.01))
+    rate, rounds = (0.1, 20) if is_wide else (0.3, 15 if is_medium else 12)
+    rate, rounds = (0.1, 40) if is_unequal else (rate, rounds)
+    patience = patience_of(facts, Patience(rounds, 0.0, 0.2, 0.01))
     return Recipe(members, rate, patience, n_folds=5 if is_medium else 4)
 
 
@@ -123,21 +110,6 @@ def fast_recipe(facts: Facts) -> Recipe:
     many = facts.n_samples > FEW
     patience = Patience(12, 0.0, *((0.05, 1e-3) if many else (0.2, 0.01)))
     return Recipe([MemberRule("trees", trees, "replay")], 0.2, patience_of(facts, patience))
-
-
-# Members with models of all folds are not refitted.
-IN_FOLDS = {"replay": "replay", "refit": "keep", "keep": "keep"}
-
-
-def averaging_more(recipe: Recipe, facts: Facts) -> Recipe:
-    """The recipe with models of more folds and divisions."""
-    if facts.n_samples > FEW:
-        members = [
-            replace(one, n_models=None, after="replay" if one.after == "replay" else "keep")
-            for one in recipe.members
-        ]
-        return replace(recipe, members=members, n_folds=5)
-    return replace(recipe, n_repeats=4 if facts.n_samples < MEDIUM else 2)
 
 
 def single_recipe(facts: Facts, fast: bool = False) -> Recipe:

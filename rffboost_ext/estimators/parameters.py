@@ -154,7 +154,7 @@ class BoosterParameters(BaseEstimator):
         "tol": NON_NEGATIVE,
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
-        "quality": OneOf(("auto", "fast", "high")) | Instance(Recipe),
+        "quality": OneOf(("auto", "fast")) | Instance(Recipe),
         "eval_metric": EvalMetricCheck(),
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,

@@ -177,8 +177,7 @@ def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> 
         members = [replace(one, after="keep") for one in members]
     elif estimator.refit is True:
         members = [replace(one, after="refit") if one.after == "keep" else one for one in members]
-    n_repeats = recipe.n_repeats if is_auto(estimator.n_folds) and n_folds > 1 else 1
-    return replace(recipe, members=members, n_folds=n_splits or n_folds, n_repeats=n_repeats)
+    return replace(recipe, members=members, n_folds=n_splits or n_folds)
 
 
 def max_folds(estimator: Any, y: Array) -> int:

@@ -141,8 +141,6 @@ class Recipe:
     n_folds : int, default=1
         The number of folds, each of which is held out of one model of a member. With 1 the estimator's
         ``validation_fraction`` of the rows is held out.
-    n_repeats : int, default=1
-        How often the rows are divided into folds.
     races : bool, default=False
         Whether the members are compared in 50 rounds, to train the best one alone.
 
@@ -161,7 +159,6 @@ class Recipe:
     learning_rate: float | Callable[[int], float] = 0.1
     patience: Patience | None = field(default_factory=lambda: Patience(25))
     n_folds: int = 1
-    n_repeats: int = 1
     races: bool = False
 
     def __post_init__(self) -> None:
@@ -176,7 +173,6 @@ class Recipe:
         require(owner, "learning_rate", self.learning_rate, RATE)
         require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
         require(owner, "n_folds", self.n_folds, Integer(1))
-        require(owner, "n_repeats", self.n_repeats, Integer(1))
 
     def changed(self, name: str, **changes: Any) -> Recipe:
         """The recipe with other entries of the member of this name."""
@@ -211,21 +207,18 @@ class Recipe:
         expansion : ImputeAndEncode, optional
             What the features become, on which it depends whether trees can be replayed.
         """
-        total = self.n_folds * self.n_repeats
-        rules = [one if total > 1 else replace(one, n_models=1) for one in self.members]
+        rules = [one if self.n_folds > 1 else replace(one, n_models=1) for one in self.members]
         members = [one.member(parts, self.learning_rate, n_initial, expansion) for one in rules]
         return Plan(
             members,
             n_estimators,
             self.patience,
             n_folds=self.n_folds,
-            n_repeats=self.n_repeats,
             races=self.races,
         )
 
     def __str__(self) -> str:
         wait = "all rounds" if self.patience is None else f"patience {self.patience.rounds}"
         folds = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
-        repeats = f", {self.n_repeats} divisions" if self.n_repeats > 1 else ""
-        first = f"learning rate {self.learning_rate}, {wait}, {folds}{repeats}"
+        first = f"learning rate {self.learning_rate}, {wait}, {folds}"
         return "\n".join([first, *(f"  {one}" for one in self.members)])

@@ -154,7 +154,6 @@ def refreshed_plan(
         patience=None if sum(map(len, models)) == 1 else plan.patience,
         races=False,
         n_folds=min(plan.n_folds, rows.n_groups),
-        n_repeats=1,
         splits=None if divides else [],
         validation_fraction=HELD_OUT if has_splitter(model) else model.validation_fraction,
         weight=weight,

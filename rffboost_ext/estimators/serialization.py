@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..boosting.early_stopping.patience import FewRounds, Patience, PatienceLimit, TrainingCondition
+from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
 from ..boosting.plan import Start
 from ..core import Loss
 from ..learners.stored_state import check_learner_state
@@ -197,7 +197,7 @@ def built_encoder(state: dict[str, Any]) -> FeatureEncoder:
 
 
 storable("FeatureEncoder", encoder_state, built_encoder)(FeatureEncoder)
-for record in (Start, Recipe, MemberRule, Patience, PatienceLimit, TrainingCondition, FewRounds):
+for record in (Start, Recipe, MemberRule, Patience, PatienceLimit, TrainingCondition):
     storable(record.__name__)(record)
 for kind in (
     *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),

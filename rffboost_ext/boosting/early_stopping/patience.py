@@ -160,25 +160,6 @@ class TrainingCondition:
         return not runs or relative_loss(runs[0]) <= self.max_ratio * min(relative_loss(row[0]) for row in others)
 
 
-@dataclass(frozen=True)
-class FewRounds:
-    """When a further member of a stack is trained: if the first has ended within some rounds.
-
-    A first member that improves for longer learns what slower members would not reach.
-
-    Parameters
-    ----------
-    rounds : int
-        The most rounds of a model of the first member.
-    """
-
-    rounds: int
-
-    def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
-        """Whether to train one more model, from the runs of the others."""
-        return all(len(run.scores) <= 1 + self.rounds for run in others[0])
-
-
 def relative_loss(run: TrainedModel) -> float:
     """The lowest loss relative to that before the first round, less the least one possible; 1 if that is 0."""
     first = run.scores[0] - run.floor
