@@ -104,12 +104,11 @@ def recipe_of_few(facts: Facts) -> Recipe:
 
 def fast_recipe(facts: Facts) -> Recipe:
     """One model of symmetric trees."""
-    trees = SymmetricTree(leaf="linear", max_depth=tree_depth(facts.n_samples) - 2, max_bin=64)
-    if facts.is_sparse:
-        trees = sparse_trees(facts)
-    many = facts.n_samples > FEW
+    n, many = facts.n_samples, facts.n_samples > FEW
+    trees = SymmetricTree(leaf="linear", max_depth=tree_depth(n) - 2, max_bin=64, ordered=n < MEDIUM)
     patience = Patience(12, 0.0, *((0.05, 1e-3) if many else (0.2, 0.01)))
-    return Recipe([MemberRule("trees", trees, "replay")], 0.2, patience_of(facts, patience))
+    rule = MemberRule("trees", sparse_trees(facts) if facts.is_sparse else trees, "replay")
+    return Recipe([rule], 0.3 if many else 0.2, patience_of(facts, patience))
 
 
 def single_recipe(facts: Facts, fast: bool = False) -> Recipe:

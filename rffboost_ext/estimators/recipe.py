@@ -168,7 +168,7 @@ class Recipe:
         names = [one.name for one in members]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"{owner}: members must be at least one, of different names, got {names}")
-        # A tuple, so that equal recipes are equal.
+        # A list could change.
         object.__setattr__(self, "members", tuple(members))
         require(owner, "learning_rate", self.learning_rate, RATE)
         require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
