@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from benchmarks import defaults, distributions, ranking, refresh, sparse, tables, unbalanced
+from benchmarks import defaults, distributions, published, ranking, refresh, sparse, tables, unbalanced
 from benchmarks.command import data_folder
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
 from rffboost_ext.experiments import study
@@ -84,6 +84,12 @@ PLANS = {
         ["--datasets", "abalone", "--systems", "RFFBoostDistribution", "squared error", "--rows", "100"],
         4,
         shorter,
+    ),
+    "published": (
+        published.BENCHMARK.main,
+        ["--datasets", "erbf-diabetes", "rfrboost-wdbc", "--systems", "linear"],
+        4,
+        None,
     ),
     "ranking": (ranking.BENCHMARK.main, ["--systems", "ours", "xgboost"], 4, few_queries),
     "unbalanced": (unbalanced.BENCHMARK.main, ["--systems", "none, XGBoost", "weights, XGBoost"], 4, few_rows),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import published
 from benchmarks.tables import DEFAULTS, TABLES, show
 from rffboost_ext.experiments.summary import Summary
 
@@ -69,3 +70,10 @@ def test_ratios_are_those_of_the_recorded_times():
     cells = [float(cell) for cell in re.findall(r"\| ([\d.]+) \|$", section, re.MULTILINE)]
     found = [np.median(record["ours"]) / np.median(record["theirs"]) for record in measured["rows"]]
     assert sorted(cells) == pytest.approx(sorted(found), rel=0.1)
+
+
+def test_tables_of_others_protocols_are_those_of_the_rows():
+    records = pd.read_csv(ROOT / "benchmarks" / "published.csv")
+    report = published.show(records[records["system"] == "RFFBoost"])
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    assert all(table.strip() in page for table in report.split("\n\n"))
