@@ -159,9 +159,10 @@ def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts,
 def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> Recipe:
     """The recipe with the folds and the refit that the parameters of an estimator and its rows allow."""
     n_folds, members = recipe.n_folds, list(recipe.members)
-    if not is_auto(estimator.n_folds):
+    if is_auto(estimator.n_folds):
+        n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
+    else:
         n_folds = int(estimator.n_folds)
-    n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
     is_chosen = bool(n_splits) or not is_auto(estimator.n_folds)
     is_one = n_folds == 1 and (is_chosen or recipe.n_folds > 1)
 

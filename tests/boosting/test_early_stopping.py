@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, Observations, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Term
 from rffboost_ext.boosting.early_stopping import monitor as early_stopping
@@ -17,9 +18,9 @@ from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimi
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import defaults
 from rffboost_ext.estimators.planning import compose, uses_early_stopping
 from rffboost_ext.inspection.history_display import selected_round
+from rffboost_ext.recipes import Facts, MemberRule, Recipe, choose_recipe
 
 from ..plans import planned
 
@@ -99,7 +100,7 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
     member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3))
     trainer = Trainer(LOSSES.create("log_loss"), member, True, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
-    run = trainer.fit_stopping(kept, out, Plan([member], 0.3, 100, Patience(10), 1e-4), extra_rounds=beyond)
+    run = trainer.fit_stopping(kept, out, Plan([member], 100, Patience(10), 1e-4), extra_rounds=beyond)
     assert 1 < len(run.ensemble) < 100
     np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
     loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
@@ -133,26 +134,26 @@ def test_with_many_rows_a_classifier_converges_at_a_loss_that_does_not_depend_on
     assert found[0].converged_below < patience(RFFBoostClassifier(), 1_000).converged_below
 
 
-def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(monkeypatch) -> None:
+def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart() -> None:
     rng = np.random.default_rng(0)
     X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))
+    recipe = choose_recipe(Facts(3_500, 10, n_classes=2))
+    free = [replace(one, learner=clone(one.learner)) for one in recipe.members]
+    free[1].learner.set_params(cosines__min_hessian=0.0)
+    free[2].learner.set_params(min_hessian=0.0)
     right = []
-    row = defaults.LARGE
-    for cosines in [row.cosines | {"min_hessian": 0.0}, row.cosines]:
-        monkeypatch.setattr(defaults, "LARGE", replace(row, cosines=cosines))
-        model = RFFBoostClassifier(n_estimators=400, random_state=0).fit(X, X.sum(axis=1) > 0.0)
-        right.append(model.score(beyond, beyond.sum(axis=1) > 0.0))
-    assert right[1] > right[0] + 0.003
+    for chosen in (replace(recipe, members=free), recipe):
+        model = RFFBoostClassifier(quality=chosen, n_estimators=400, random_state=0)
+        right.append(model.fit(X, X.sum(axis=1) > 0.0).score(beyond, beyond.sum(axis=1) > 0.0))
+    assert right[1] > right[0]
 
 
-def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(defaults, "FEW", 200)
+def test_a_fit_of_many_rows_that_can_be_told_apart_settles() -> None:
     X = np.random.default_rng(0).normal(size=(600, 2))
-    rounds = []
-    row = defaults.LARGE
-    for converged in [(0.05, 1e-3), (0.0, 0.0)]:
-        monkeypatch.setattr(defaults, "LARGE", replace(row, converged=converged))
-        model = RFFBoostClassifier(n_estimators=500, random_state=0)
+    recipe, rounds = choose_recipe(Facts(6_000, 2, n_classes=2)), []
+    for patience in (recipe.patience, replace(recipe.patience, converged_below=0.0)):
+        chosen = replace(recipe, patience=patience)
+        model = RFFBoostClassifier(quality=chosen, n_estimators=500, random_state=0)
         rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
     assert rounds[0] < 0.9 * rounds[1]
 
@@ -188,13 +189,10 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
 
 
 def test_each_member_has_a_step_that_suits_it() -> None:
-    model = RFFBoostClassifier(learner="rff_1", quality="high", loss="huber")
-    plan = planned(model, 100)
-    kinds = [type(member.step.step).__name__ for member in plan.members]
-    assert kinds[0] == "LineSearch"
-    assert kinds[1:]
-    assert "LineSearch" not in kinds[1:]
-    assert {member.step.rate for member in plan.members} == {plan.learning_rate}
+    rules = [MemberRule("alone", "rff_1"), MemberRule("others", "mixture", learning_rate=0.05)]
+    plan = planned(RFFBoostClassifier(quality=Recipe(rules, 0.2), loss="huber"), 100)
+    assert [type(member.step.step).__name__ for member in plan.members] == ["LineSearch", "Unit"]
+    assert [member.step.rate for member in plan.members] == [0.2, 0.05]
 
 
 def test_limits_apply_to_patience_and_tolerance() -> None:
@@ -209,8 +207,8 @@ def test_limits_apply_to_patience_and_tolerance() -> None:
         (PatienceLimit(1, 0.0), 1, 1e-6),
         (PatienceLimit(20, 1e-2), 9, 1e-2),
     ):
-        limited = replace(trainer, member=replace(member, patience_limit=limit))
-        run = limited.fit_stopping(kept, out, Plan([member], 0.1, 400, Patience(9, 0.2), 1e-6))
+        limited = replace(trainer, member=replace(member, limit=limit))
+        run = limited.fit_stopping(kept, out, Plan([member], 400, Patience(9, 0.2), 1e-6))
         best = selected_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
         assert len(run.scores) - 1 == best + max(wait, int(np.ceil(0.2 * best)))

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.estimators import defaults
+from rffboost_ext.recipes import Facts, choose_recipe
 from rffboost_ext.utils.parallel import START_CALLS
 
 X, Y = make_classification(300, 4, n_informative=3, n_redundant=0, random_state=0)
@@ -37,13 +37,11 @@ def elsewhere_from_the_last(function, several):
         {},
         {"learner": "symmetric_tree", "refit": True},
         {"learner": "symmetric_tree", "n_folds": 2, "refit": True},
-        {"n_estimators": 200},
+        {"n_estimators": 200, "quality": choose_recipe(Facts(6_000, 4, n_classes=2))},
     ],
     ids=["a stack of folds", "a race and a replay", "a refit of folds", "cosines that trail"],
 )
-def test_the_models_of_a_fit_do_not_depend_on_where_and_in_which_order_they_are_trained(params, monkeypatch):
-    if params.get("n_estimators"):
-        monkeypatch.setattr(defaults, "FEW", 200)
+def test_the_models_of_a_fit_do_not_depend_on_where_and_in_which_order_they_are_trained(params):
     model = RFFBoostClassifier(**{"random_state": 0, "n_estimators": 20} | params)
     here = model.fit(X, Y).predict_proba(X)
     curves = model.validation_curves_

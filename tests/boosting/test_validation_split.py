@@ -15,7 +15,6 @@ from rffboost_ext import (
     Shrunk,
     Tree,
 )
-from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.early_stopping.stacking import mean_curve
 from rffboost_ext.boosting.early_stopping.validation_split import (
@@ -23,11 +22,12 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
     holdout_mask,
     only_rows_of_class,
 )
-from rffboost_ext.boosting.plan import Member, Model, Plan
-from rffboost_ext.boosting.run import EXTRA_ROUNDS, StoppedRun
+from rffboost_ext.boosting.plan import Member, Model, Plan, Start
+from rffboost_ext.boosting.run import EXTRA_ROUNDS, Run
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import base, defaults
+from rffboost_ext.estimators import base
+from rffboost_ext.recipes import Facts, choose_recipe
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
 from ..cases import LOSS_CASES, make_data
@@ -121,23 +121,24 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
     assert (kept.decision_function(X) != again.decision_function(X)).any()
 
 
-def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (defaults, validation_split):
-        monkeypatch.setattr(module, "FEW", 200)
+def test_each_member_has_models_of_its_folds_and_what_follows_sees_all_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     seen: list[tuple[str, int]] = []
 
     class Watched(Trainer):
         def fit(self, rows, *given, **named):
-            seen.append((type(self.member.learner).__name__, len(rows)))
+            seen.append((self.member.name, len(rows)))
             return super().fit(rows, *given, **named)
 
     monkeypatch.setattr(base, "Trainer", Watched)
-    RFFBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
-    part = len(y) - int(0.1 * len(y))
-    members = "SymmetricTree", "Mixture", "RFFNewton"
-    refitted = [(name, len(y)) for name in members[:2]]
-    assert seen == [*((name, part) for name in members), *refitted]
+    recipe = choose_recipe(Facts(6_000, 30, n_classes=2)).changed("trees", n_models=2)
+    model = RFFBoostClassifier(quality=recipe, n_estimators=30, random_state=0).fit(X, y)
+    assert set(model.member_names_) == {"trees", "mixture", "cosines"}
+    assert [name for name, _ in seen[:4]] == ["trees", "trees", "mixture", "cosines"]
+    assert {len(y) - size for _, size in seen[:4]} <= {len(y) // 5, len(y) // 5 + 1}
+    assert sorted(seen[4:]) == sorted([("trees", len(y))] * 2 + [("mixture", len(y))])
 
 
 @pytest.mark.parametrize("n_folds", [3, 4])
@@ -154,11 +155,13 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     rows = classified(60)
     member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.1))
     trainer = Trainer(LOSSES.create("log_loss"), member, True, 0, 1, "float32")
-    plan = Plan([member], 0.1, 5, Patience(3), n_folds=n_folds, n_repeats=2)
-    assert StoppedRun(plan, rows, None, ()).result(trainer, None, 0).n_folds == 2 * n_folds
-    divisions = [seen[:n_folds], seen[n_folds:]]
-    for division in divisions:
-        assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])
+    plan = Plan([member], 5, Patience(3), n_folds=n_folds)
+    divisions = []
+    for seed in (0, 1):
+        seen.clear()
+        assert Run(plan, rows, Start(), ()).result(trainer, None, seed).n_folds == n_folds
+        assert sorted(np.concatenate(seen)) == sorted(rows.X[:, 0])
+        divisions.append([*seen])
     assert divisions[0] != divisions[1]
 
 
@@ -189,7 +192,7 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
         assert length == (min(round(EXTRA_ROUNDS * best), done) if several else best)
 
 
-@pytest.mark.parametrize("quality", ["fast", "high"])
+@pytest.mark.parametrize("quality", ["fast", "auto"])
 @pytest.mark.parametrize("n", range(2, 9))
 def test_a_handful_of_rows_is_enough(n: int, quality: str) -> None:
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n)
@@ -225,7 +228,7 @@ def test_early_stopping_watches_held_out_rows():
     np.testing.assert_allclose(loss, model.validation_scores_[: len(loss)], rtol=1e-10)
 
 
-@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": False}, {"quality": "high"}])
+@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": False}])
 @pytest.mark.parametrize("alone", [1, 2])
 def test_the_only_row_of_a_class_is_not_held_out(params, alone: int) -> None:
     rng = np.random.default_rng(0)
