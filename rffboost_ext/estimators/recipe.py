@@ -14,7 +14,7 @@ from ..core import Learner
 from ..data.dataset import Dataset
 from ..learners.registry import LEARNERS
 from ..terms import ImputeAndEncode
-from ..utils.param_validation import OPTIONAL, Instance, Integer, OneOf, require
+from ..utils.param_validation import BOOL, OPTIONAL, Instance, Integer, OneOf, require
 from ..utils.registry import full_repr
 from ..utils.sparse import SparseRows
 from .policies import policy_of
@@ -62,7 +62,7 @@ class Facts:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MemberRule:
     """One kind of models of a recipe.
 
@@ -99,10 +99,27 @@ class MemberRule:
         owner = type(self).__name__
         require(owner, "name", self.name, Instance(str))
         require(owner, "learner", self.learner, Instance(str) | Instance(Learner))
+        if isinstance(self.learner, str):
+            LEARNERS.get(self.learner)
         require(owner, "after", self.after, OneOf(("keep", "replay", "refit")))
         require(owner, "n_models", self.n_models, Integer(1) | OPTIONAL)
         require(owner, "learning_rate", self.learning_rate, RATE | OPTIONAL)
         require(owner, "limit", self.limit, Instance(PatienceLimit) | OPTIONAL)
+        if self.when is not None and (isinstance(self.when, type) or not hasattr(self.when, "is_met")):
+            raise TypeError(
+                f"{owner}: when must be an object with a method is_met or None, got {self.when!r:.100}"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemberRule) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.after, self.n_models))
+
+    @property
+    def _entries(self) -> dict[str, Any]:
+        """The entries, with a text of the learner: learners of equal parameters are not equal objects."""
+        return vars(self) | {"learner": self.learner if isinstance(self.learner, str) else full_repr(self.learner)}
 
     def member(self, parts: Parts, rate: Any, n_initial: int, expansion: ImputeAndEncode | None) -> Member:
         """The member of a plan, for a loss and features of an expansion, with `rate` if there is no own one."""
@@ -173,6 +190,11 @@ class Recipe:
         require(owner, "learning_rate", self.learning_rate, RATE)
         require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
         require(owner, "n_folds", self.n_folds, Integer(1))
+        require(owner, "races", self.races, BOOL)
+        if members[0].when is not None:
+            raise ValueError(f"{owner}: when of the first member must be None, got {members[0].when!r:.100}")
+        if self.patience is None and len(members) > 1:
+            raise ValueError(f"{owner}: members must be a single one where patience is None, got {names}")
 
     def changed(self, name: str, **changes: Any) -> Recipe:
         """The recipe with other entries of the member of this name."""
