@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from time import process_time
-from typing import Any
-from unittest.mock import patch
+from typing import Any, TypeAlias
 
 from sklearn.base import clone
 
-from rffboost_ext.estimators.planning import plan_fit
+from rffboost_ext import Learner
 from rffboost_ext.experiments.study import Task
+from rffboost_ext.recipes import Facts, Recipe, choose_recipe
 
 from .command import Benchmark
 from .data import load_source, missing_source, source_split
@@ -29,8 +28,30 @@ from .systems import SYSTEMS, rffboost, warm_up
 
 FIRST_SPLIT = 1001
 MEASURES = {"score": "higher", "seconds": "time", "rounds": ""}
-# Parameters of one kind of learner in a stack instead of parameters of the estimator; None removes that learner.
-SYMMETRIC, KERNELS, COSINES, NEWTON, LASSO = "SymmetricTree", "RFFRidge", "RFFNewton", "RFFIRLS", "LassoPath"
+# Names of members of the default recipes.
+TREES, RIDGE, LOGISTIC = "trees", "kernel ridge regression", "kernel logistic regression"
+
+Variant: TypeAlias = Mapping[str, Any] | Callable[[Recipe], Recipe]
+"""Parameters of the estimators, or a function from the default recipe to another one."""
+
+
+def without(*names: str) -> Callable[[Recipe], Recipe]:
+    """The variant without the members of these names."""
+    return lambda recipe: recipe.without(*names)
+
+
+def changing(parameters: Mapping[str, Mapping[str, Any]]) -> Callable[[Recipe], Recipe]:
+    """The variant with other parameters of the learners of members, by the name of the member."""
+
+    def change(recipe: Recipe) -> Recipe:
+        for member in recipe.members:
+            if member.name in parameters and isinstance(member.learner, Learner):
+                learner = clone(member.learner).set_params(**parameters[member.name])
+                recipe = recipe.changed(member.name, learner=learner)
+        return recipe
+
+    return change
+
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -43,10 +64,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     # Of the table `further`, where three quarters of the columns of numbers have a skewness beyond 1.
     "skewed": ("biopsy", "cells", "credit", "hpc", "biomass", "check_times", "cpus", "nmes_visits"),
 }
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, Variant] = {
     "defaults": {},
     "fast": {"quality": "fast"},
-    "high": {"quality": "high"},
     "short steps": {"learning_rate": 0.1},
     "8 folds": {"n_folds": 8},
     "one part, refit": {"n_folds": 1, "refit": True},
@@ -56,51 +76,34 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "rate 0.05": {"learning_rate": 0.05},
     "rate 0.3": {"learning_rate": 0.3},
     "patience 80": {"n_iter_no_change": 80},
-    "kernels of standardised features": {KERNELS: {"compare_scales": False}},
-    "no reweighted kernels": {NEWTON: None},
-    "no symmetric trees": {SYMMETRIC: None},
-    "no kernels": {KERNELS: None, NEWTON: None},
-    "no cosines": {COSINES: None},
-    "no lasso": {LASSO: None},
-    "constant leaves": {SYMMETRIC: {"leaf": "constant"}},
-    "differences and products": {SYMMETRIC: {"crosses": 6}},
+    "kernels of standardised features": changing({RIDGE: {"compare_scales": False}}),
+    "no reweighted kernels": without(LOGISTIC),
+    "no symmetric trees": without(TREES),
+    "no kernels": without(RIDGE, LOGISTIC),
+    "no cosines": without("cosines"),
+    "no lasso": without("lasso"),
+    "constant leaves": changing({TREES: {"leaf": "constant"}}),
+    "differences and products": changing({TREES: {"crosses": 6}}),
     "features as they are": {"standardize": True},
-    "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
+    "random frequencies": changing(
+        {RIDGE: {"n_directions": 1, "per_degree": None}, LOGISTIC: {"n_directions": 1}}
+    ),
 }
-"""Parameters of the estimators by the name of the variant."""
+"""Variants by name."""
 
 
-def estimator(task: str, parameters: Mapping[str, Any]) -> Any:
-    """The estimator of a variant."""
-    given = dict(parameters)
-    changed = {kind: given.pop(kind) for kind in (SYMMETRIC, KERNELS, COSINES, NEWTON, LASSO) if kind in given}
-    model = rffboost(task, **given)
-    if changed:
-        model.fit = partial(fit_changed, model.fit, changed)
-    return model
+def estimator(rows: Rows, variant: Variant) -> Any:
+    """The estimator of a variant for some rows."""
+    if not callable(variant):
+        return rffboost(rows.task, **variant)
+    n_classes = None if rows.task == "regression" else int(rows.y.max()) + 1
+    return rffboost(rows.task, quality=variant(choose_recipe(Facts(*rows.X.shape, n_classes))))
 
 
-def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any] | None], *data: Any) -> Any:
-    """Fit with changed parameters of the planned learners; None removes a learner."""
-
-    def plan(*given: Any) -> Any:
-        planned = plan_fit(*given)
-        wanted = [(member, changed.get(type(member.learner).__name__, {})) for member in planned.members]
-        members = [
-            replace(member, learner=clone(member.learner).set_params(**params))
-            for member, params in wanted
-            if params is not None
-        ]
-        return replace(planned, members=members)
-
-    with patch("rffboost_ext.estimators.base.plan_fit", plan):
-        return fit(*data)
-
-
-def measure(parameters: Mapping[str, Any], rows: Rows, task: Task) -> list[dict[str, Any]]:
+def measure(variant: Variant, rows: Rows, task: Task) -> list[dict[str, Any]]:
     """Score, processor time of the fit and rounds of a variant."""
     warm_up(SYSTEMS["RFFBoost"], rows.task, False)
-    model = estimator(rows.task, parameters)
+    model = estimator(rows, variant)
     start = process_time()
     model.fit(rows.X, rows.y)
     seconds = process_time() - start

@@ -17,10 +17,12 @@ from xgboost import XGBClassifier
 
 from benchmarks import defaults, distributions, published, ranking, refresh, sparse, tables, unbalanced
 from benchmarks.command import data_folder
+from benchmarks.splits import Rows
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
 from rffboost_ext.experiments import study
 from rffboost_ext.experiments.records import Records, as_frame
 from rffboost_ext.experiments.summary import Summary
+from rffboost_ext.recipes import Facts, choose_recipe
 
 FEW = {"learner": "rff_newton", "early_stopping": False, "n_estimators": 3}
 
@@ -219,24 +221,27 @@ def test_the_folder_of_data_is_the_option_or_that_of_the_environment(monkeypatch
 
 def test_a_variant_changes_a_member_of_the_stack_or_leaves_it_out():
     X = np.random.default_rng(0).uniform(1.0, 5.0, (400, 4))
-    y = X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]
-
-    def fitted(parameters):
-        return defaults.estimator("binary", parameters | {"n_estimators": 12}).fit(X, y)
-
+    y = (X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]).astype(int)
+    rows = Rows("binary", X, y, X, y)
     plain, same, other, fewer = (
-        fitted(given)
-        for given in (
+        defaults.estimator(rows, variant).set_params(n_estimators=12).fit(X, y)
+        for variant in (
             {},
-            {defaults.SYMMETRIC: {}},
-            {defaults.SYMMETRIC: {"max_depth": 2}},
-            {defaults.NEWTON: None},
+            lambda recipe: recipe,
+            defaults.changing({defaults.TREES: {"max_depth": 2}}),
+            defaults.without(defaults.LOGISTIC),
         )
     )
     np.testing.assert_array_equal(same.decision_function(X), plain.decision_function(X))
     assert (other.decision_function(X) != plain.decision_function(X)).any()
-    kinds = [{type(one).__name__ for one in model.learners_} for model in (plain, fewer)]
-    assert kinds[0] - kinds[1] == {"RFFIRLS"}
+    assert set(plain.member_names_) - set(fewer.member_names_) == {defaults.LOGISTIC}
+
+
+@pytest.mark.parametrize("name", [name for name, variant in defaults.VARIANTS.items() if callable(variant)])
+def test_a_variant_is_another_recipe_for_some_size(name):
+    sizes = [(n, d, n_classes) for n in (300, 2_000, 9_000) for d in (5, 300) for n_classes in (None, 2)]
+    recipes = [choose_recipe(Facts(*size)) for size in sizes]
+    assert any(defaults.VARIANTS[name](recipe) != recipe for recipe in recipes)
 
 
 def test_the_table_of_variants_is_of_the_rows_beside_it():
