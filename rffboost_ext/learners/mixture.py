@@ -71,7 +71,7 @@ class Mixture(Learner):
             for name in set(learners[role].active_constraints) - set(learners[other].active_constraints):
                 raise ValueError(
                     f"Mixture: {name} of {role} hold only if all rounds satisfy them, but {other}, "
-                    f"{getattr(self, other)!r}, do not; use learner='tree' without quality='high' instead"
+                    f"{getattr(self, other)!r}, do not; use learner='tree' instead"
                 )
 
     @property

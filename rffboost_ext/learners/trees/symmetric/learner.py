@@ -46,8 +46,8 @@ class SymmetricTree(Learner):
     leaf : {"auto", "constant", "linear"}, default="auto"
         What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" an estimator
         with early stopping tries both for 50 rounds and trains the one of smaller error on the held-out rows, also
-        for the trees of a :class:`Mixture`; with ``quality="high"`` both are in the stack. Leaves are constant
-        without early stopping, and with monotone constraints.
+        for the trees of a :class:`Mixture`. Leaves are constant without early stopping, and with monotone
+        constraints.
     min_child_weight : float, default=1.0
         Minimum sum of hessians in a leaf. A leaf that a level would divide into smaller ones gains nothing by it;
         a leaf that is smaller has the value of its parent.
