@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import STEPS, Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting.loop import default_step
+from rffboost_ext.recipes import MemberRule, Recipe
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves
@@ -130,7 +131,8 @@ def test_schedules_go_with_folds_stacks_refits_and_sets():
     assert rates(refitted) == pytest.approx([halving(t) for t in range(refitted.n_estimators_)])
     watched = RFFBoostRegressor(**params).fit(X, Y, eval_set=[(X_OTHER, Y_OTHER)])
     assert rates(watched) == pytest.approx([halving(t) for t in range(watched.n_estimators_)])
-    folds = RFFBoostRegressor(**(params | {"n_folds": 2, "quality": "high"})).fit(X, Y)
+    recipe = Recipe([MemberRule("trees", "symmetric_tree"), MemberRule("cosines", "rff_newton")], n_folds=2)
+    folds = RFFBoostRegressor(**(params | {"learner": "auto", "quality": recipe})).fit(X, Y)
     assert max(rates(folds)) <= 0.8
     assert folds.score(X, Y) > 0.0
 

@@ -46,7 +46,7 @@ def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
 
 
 @pytest.mark.parametrize("moment", [3, 12, 14, 30])
-@pytest.mark.parametrize("quality", ["fast", "high"])
+@pytest.mark.parametrize("quality", ["fast", "auto"])
 def test_interrupted_folds_are_averaged(moment, quality):
     params = {"n_folds": 2, "random_state": 0, "quality": quality} | STOPPED | {"n_iter_no_change": 100}
     model = RFFBoostClassifier(callbacks=[Ctrl_C(moment)], **params)

@@ -125,7 +125,7 @@ def test_what_weighs_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
     X, y = load_diabetes(return_X_y=True)
     monkeypatch.setattr(stopping, "simplex_weights", lambda *given: np.array([0.0, 1.0]))
     for params in ({"n_folds": 3}, {"n_folds": 1, "refit": True}, {"n_folds": 1, "refit": False}):
-        model = RFFBoostRegressor(n_estimators=10, quality="high", random_state=0, **params).fit(X, y)
+        model = RFFBoostRegressor(n_estimators=10, random_state=0, **params).fit(X, y)
         assert all(isinstance(term, Cosines) for term in model.ensemble_.terms)
         assert model.n_estimators_ <= 10 * params["n_folds"]
         assert len(model.validation_scores_) > 1

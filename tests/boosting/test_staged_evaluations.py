@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss, mean_absolute_error, roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.displays import HistoryDisplay
+from rffboost_ext.recipes import MemberRule, Recipe
 
 from .test_evaluation import halves
 
@@ -18,7 +19,6 @@ SETS = {"one": (X_OTHER[:100], Y_OTHER[:100]), "two": (X_OTHER, Y_OTHER)}
 PARAMS = {"n_estimators": 10, "n_iter_no_change": 3, "random_state": 0}
 MODES = {
     "stack": {},
-    "high": {"quality": "high"},
     "fast": {"quality": "fast"},
     "plain": {"early_stopping": False, "learner": "rff_newton"},
     "best round": {"learner": "tree", "learning_rate": 2.0, "n_estimators": 30, "tol": 0.0},
@@ -148,22 +148,23 @@ def test_callbacks_see_the_validation_score_without_a_set():
 
 
 def test_rounds_are_counted_for_each_member_and_fold(capsys):
-    model = RFFBoostRegressor(verbose=1, **PARAMS | {"n_folds": 2})
+    members = [MemberRule("trees", "symmetric_tree"), MemberRule("kernels", "rff_ridge", n_models=1)]
+    model = RFFBoostRegressor(verbose=1, quality=Recipe(members, n_folds=2), **PARAMS)
     seen = seen_by_callbacks(model)
     runs = {}
     for label, done, _, _ in seen:
         runs.setdefault((label.member, label.learner, label.fold), []).append(done)
     assert [*runs] == [
         *((0, "symmetric_tree", fold) for fold in (0, 1)),
-        *((1, "rff_ridge", fold) for fold in (0, 1)),
-        (2, "lasso", 0),
+        (1, "rff_ridge", 0),
     ]
     assert all(rounds == [*range(1, len(rounds) + 1)] for rounds in runs.values())
     lines = [line for line in capsys.readouterr().err.splitlines() if " of 10, " in line]
-    assert lines[0].startswith("[rffboost] member 1 of 3 (symmetric_tree), fold 1 of 2, round  1 of 10, ")
+    assert lines[0].startswith("[rffboost] member 1 of 2 (symmetric_tree), fold 1 of 2, round  1 of 10, ")
     assert "validation squared_error" in lines[0]
     assert {line.partition(", round")[0] for line in lines} == {
-        f"[rffboost] member {member + 1} of 3 ({name}), fold {fold + 1} of 2" for member, name, fold in runs
+        *(f"[rffboost] member 1 of 2 (symmetric_tree), fold {fold + 1} of 2" for fold in (0, 1)),
+        "[rffboost] member 2 of 2 (rff_ridge)",
     }
 
 

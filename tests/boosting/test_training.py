@@ -44,7 +44,7 @@ def test_models_of_a_fit_have_seeds_of_their_own() -> None:
 @pytest.mark.parametrize("beyond", [1.0, 1.25])
 def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: float) -> None:
     init = trainer("rff_newton", 0.02).fit(KEPT, given) if given else None
-    plan = Plan([], 0.1, 400, Patience(60))
+    plan = Plan([], 400, Patience(60))
     run = trainer("rff_newton", 0.1).fit_stopping(KEPT, OUT, plan, init=init, extra_rounds=beyond)
     best = int(run.scores.argmin())
     assert 20 < best < len(run.scores) - 20

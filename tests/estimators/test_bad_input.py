@@ -300,7 +300,7 @@ def test_targets_whose_squares_are_no_numbers_are_refused(size):
 
 
 def test_choices_may_come_from_arrays():
-    for quality, standardize in zip(np.array(["fast", "high"]), np.array([True, False]), strict=True):
+    for quality, standardize in zip(np.array(["fast", "auto"]), np.array([True, False]), strict=True):
         model = RFFBoostClassifier(quality=quality, standardize=standardize, n_estimators=2, random_state=0)
         plain = clone(model).set_params(quality=str(quality), standardize=bool(standardize))
         np.testing.assert_array_equal(model.fit(X, Y).predict_proba(X), plain.fit(X, Y).predict_proba(X))

@@ -8,46 +8,44 @@ from sklearn.base import clone
 
 from rffboost_ext import (
     Decay,
-    Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
-    RFFRidge,
-    SymmetricTree,
     average,
     compress,
     load_model,
 )
+from rffboost_ext.recipes import Facts, MemberRule, Recipe, choose_recipe
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (3_100, 3))
 Y = np.sin(2.0 * X[:, 0]) + (X[:, 1] > 0.5) + 0.1 * RNG.standard_normal(len(X))
-TOLD = "n_folds_", "learners_", "learner_weights_"
+TOLD = "n_folds_", "learners_", "member_names_", "learner_weights_"
 
 
-@pytest.mark.parametrize(
-    ("n", "rate", "n_folds", "kinds"),
-    [
-        (300, 0.3, 4, {SymmetricTree, RFFRidge}),
-        (3_100, 0.1, 1, {Mixture, RFFNewton, SymmetricTree}),
-    ],
-)
-def test_the_choice_by_the_number_of_rows(n, rate, n_folds, kinds, tmp_path):
+@pytest.mark.parametrize("n", [300, 3_100])
+def test_the_choice_by_the_number_of_rows(n, tmp_path):
     model = RFFBoostRegressor(n_estimators=12, random_state=0).fit(X[:n], Y[:n])
-    assert (model.learning_rate_, model.n_folds_) == (rate, n_folds)
-    assert {type(learner) for learner in model.learners_} <= kinds
+    recipe = choose_recipe(Facts(*X[:n].shape))
+    assert model.recipe_ == recipe
+    assert model.learning_rate_ == recipe.learning_rate
+    assert model.n_folds_ == max(map(len, model.validation_curves_)) <= recipe.n_folds
+    learners = {member.name: repr(member.learner) for member in recipe.members}
+    assert [learners[name] for name in model.member_names_] == list(map(repr, model.learners_))
     assert len(model.learners_) == len(model.learner_weights_)
     assert (model.learner_weights_ > 0.0).all()
     assert model.learner_weights_.sum() == pytest.approx(1.0)
     model.save_model(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
+    assert (loaded.recipe_, loaded.member_names_) == (model.recipe_, model.member_names_)
     assert repr(loaded.learners_) == repr(model.learners_)
     np.testing.assert_array_equal(loaded.learner_weights_, model.learner_weights_)
 
 
 def test_weights_are_those_of_the_ensemble():
-    given = {"quality": "high", "n_folds": 2, "n_estimators": 6, "random_state": 0}
-    model = RFFBoostRegressor(learner=RFFNewton(n_candidates=8), **given).fit(X[:400], Y[:400])
+    members = [MemberRule(str(k), RFFNewton(n_candidates=8, n_scored=50 + 200 * k)) for k in range(2)]
+    recipe = Recipe(members, learning_rate=0.1, n_folds=2)
+    model = RFFBoostRegressor(quality=recipe, n_estimators=6, random_state=0).fit(X[:400], Y[:400])
     # Each round of Newton steps has a length of the rate, and the weight of its kind is shared by its models.
     lengths = model.ensemble_.moves[:, 1]
     assert np.isin(np.round(lengths, 12), np.round(0.1 * model.learner_weights_ / 2, 12)).all()

@@ -35,7 +35,7 @@ STACKS = {
     "folds": {"n_folds": 3},
     "folds of a stack": {},
     "one part, replayed": {"learner": "symmetric_tree", "n_folds": 1},
-    "distinct weights": {"quality": "high", "n_folds": 2},
+    "a refitted member": {"n_folds": 2, "refit": True},
 }
 
 
@@ -76,7 +76,8 @@ def test_the_rows_of_the_fit_give_its_stack(params):
     again = copy(model).refresh(ROWS, target(ROWS), prior_weight=0.0)
     assert [repr(one) for one in again.learners_] == [repr(one) for one in model.learners_]
     np.testing.assert_allclose(again.learner_weights_, model.learner_weights_, atol=0.15)
-    atol = 0.1 if "quality" in params else 1e-3
+    # Fewer folds than in the fit have a model of each member.
+    atol = 0.2 if "refit" in params else 1e-3
     np.testing.assert_allclose(again.predict(NEW), model.predict(NEW), rtol=0.0, atol=atol)
     assert not hasattr(again, "best_score_")
 

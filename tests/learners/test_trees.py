@@ -224,15 +224,12 @@ def test_constraints_that_cosines_would_break_are_refused(params):
         RFFBoostRegressor(learner=Mixture(trees="tree")).set_params(**{f"learner__trees__{name}": params[name]}),
     ]
     for model in made:
-        with pytest.raises(ValueError, match=f"Mixture: {name} of .* learner='tree' without quality='high'"):
+        with pytest.raises(ValueError, match=f"Mixture: {name} of .* learner='tree'"):
             model.set_params(callbacks=[seen.append]).fit(X, y)
-    stacked = RFFBoostRegressor(learner=Tree(**params), quality="high", callbacks=[seen.append])
-    with pytest.raises(ValueError, match=f"quality must be 'auto' or 'fast' where learner has {name}, got 'high'"):
-        stacked.fit(X, y)
     assert not seen
 
 
-@pytest.mark.parametrize("more", [{}, {"early_stopping": False, "quality": "high"}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"early_stopping": False}], ids=str)
 def test_what_is_fitted_with_monotone_constraints_rises(more):
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, (300, 2))

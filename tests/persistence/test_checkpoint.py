@@ -23,11 +23,13 @@ from rffboost_ext import (
 from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting import training
 from rffboost_ext.persistence.checkpoint import CheckpointRecorder
+from rffboost_ext.recipes import MemberRule, Recipe
 from rffboost_ext.utils import files
 
 from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
 
 WEIGHT = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+STACK = Recipe([MemberRule("mixture", "mixture"), MemberRule("cosines", "rff_newton")])
 CASES = {
     **{f"{name} alone": {"learner": name} | ROUNDS for name in ("mixture", "tree", *WITHOUT_HISTORY)},
     "trees with columns drawn": {"learner": Tree(colsample_bytree=0.5, subsample=0.7)} | ROUNDS,
@@ -37,7 +39,7 @@ CASES = {
     "folds": {"learner": "mixture", "n_folds": 3} | STOPPED,
     "folds, then a refit": {"learner": "rff_newton", "n_folds": 3, "refit": True} | STOPPED,
     "folds of kernel machines": {"learner": "rff_ridge", "n_folds": 3} | STOPPED,
-    "a stack": {"quality": "high", "n_folds": 2, "learner": "mixture"} | STOPPED,
+    "a stack": {"quality": STACK, "n_folds": 2} | STOPPED,
 }
 CLASSES = {"shell": RFFBoostClassifier, "target": LABELS, "sample_weight": WEIGHT}
 GIVEN = {
@@ -146,7 +148,7 @@ def test_a_default_fit_goes_on_from_every_checkpoint(params, given, tmp_path, mo
 @cases
 def test_a_checkpoint_changes_nothing_but_how_trees_round(params, tmp_path):
     plain, with_checkpoint = fitted(None, params), fitted(tmp_path / "file", params)
-    if params["learner"] in WITHOUT_HISTORY:
+    if params.get("learner") in WITHOUT_HISTORY:
         curves = [vars(model).pop("validation_scores_", np.empty(0)) for model in (plain, with_checkpoint)]
         assert bits(plain) == bits(with_checkpoint)
         # Rounds of shared frequencies are scored together, whose number decides on the last digit.

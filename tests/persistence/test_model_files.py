@@ -17,6 +17,7 @@ from rffboost_ext import (
     Tree,
     describe_model,
 )
+from rffboost_ext.recipes import Facts, choose_recipe
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, LearnerCase, make_data, make_estimator
 from .model_file_cases import FEW, X, Y, again, assert_same, through_a_file
@@ -47,7 +48,7 @@ def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, t
         {},
         {"early_stopping": True, "n_folds": 3, "n_estimators": 20},
         {"early_stopping": True, "n_folds": 1, "n_estimators": 20, "validation_fraction": np.float64(0.3)},
-        {"quality": "high", "early_stopping": True, "n_estimators": 4},
+        {"quality": choose_recipe(Facts(80, 3)), "early_stopping": True, "n_estimators": 4},
         {
             "learner": Tree(
                 max_bin=np.int64(9),

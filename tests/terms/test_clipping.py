@@ -50,7 +50,7 @@ def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
         assert np.abs(held.raw(3.0 * X) - free.raw(3.0 * X)).max() > 1e-3
 
 
-@pytest.mark.parametrize("params", [{}, {"quality": "high"}, {"standardize": False, "learner": "rff_newton"}])
+@pytest.mark.parametrize("params", [{}, {"standardize": False, "learner": "rff_newton"}])
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_estimators_as_they_come(params, precision, data):
     X, y, Z = (part.astype(precision) for part in data)
