@@ -11,6 +11,7 @@ from typing import Any
 
 from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
 from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, RidgePath, SymmetricTree
+from ..utils.param_validation import Instance, OneOf, require
 from .policies import IRLS_LIMIT
 from .recipe import Facts, MemberRule, Recipe
 
@@ -58,6 +59,8 @@ def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
     >>> choose_recipe(Facts(n_samples=5_000, n_features=10)).names
     ['trees', 'mixture', 'cosines']
     """
+    require("choose_recipe", "facts", facts, Instance(Facts))
+    require("choose_recipe", "quality", quality, OneOf(("auto", "fast")))
     ranks = facts.rows == "groups"
     if quality == "fast" and not ranks:
         return fast_recipe(facts)

@@ -95,7 +95,14 @@ def recipe_of(
         if monitored and quality != "fast":
             # Of one model of each member, short steps are better.
             recipe = with_short_steps(recipe, facts)
-    return with_parameters(recipe, estimator, rows, facts, n_splits)
+    recipe = with_parameters(recipe, estimator, rows, facts, n_splits)
+    return of_all_rows(recipe) if monitored else recipe
+
+
+def of_all_rows(recipe: Recipe) -> Recipe:
+    """The recipe with one model of each member, which sees all rows, as the user has given others to monitor."""
+    members = [replace(one, n_models=None, after="keep") for one in recipe.members]
+    return replace(recipe, members=members, n_folds=1)
 
 
 def require_recipe_alone(estimator: Any, stops: bool) -> None:

@@ -48,6 +48,10 @@ class Facts:
     effective_size: float | None = None
     is_sparse: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("n_samples", "n_features"):
+            require("Facts", name, getattr(self, name), Integer(1))
+
     @classmethod
     def of(cls, rows: Dataset, task: str) -> Facts:
         """The facts of some rows for a task, "regression" or "classification"."""
@@ -205,7 +209,7 @@ class Recipe:
         )
 
     def without(self, *names: str) -> Recipe:
-        """The recipe without the members of these names."""
+        """The recipe without the members of these names, if it has them."""
         return replace(self, members=[one for one in self.members if one.name not in names])
 
     @property

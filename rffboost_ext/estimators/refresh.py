@@ -144,8 +144,8 @@ def refreshed_plan(
     known, divides = dict(zip(recipe.names, plan.members, strict=True)), rows.n_groups > 1
     members = []
     for name, own in zip(names, models, strict=True):
-        # Several models of folds stay so; a single one is of all rows.
-        keeps = divides and known[name].after == "keep" and len(own) > 1
+        # Models of folds stay so; a single one of a held-out part becomes one of all rows.
+        keeps = divides and known[name].after == "keep" and recipe.n_folds > 1
         after = "keep" if keeps else "replay"
         members.append(replace(known[name], fitted=own, limit=None, when=None, after=after))
     return replace(

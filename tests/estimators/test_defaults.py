@@ -146,8 +146,12 @@ def test_one_model_of_each_member_has_short_steps(n: int) -> None:
     recipe = recipe_for(RFFBoostRegressor(), rows_of(n), monitored=True)
     assert recipe.learning_rate == 0.1
     assert {one.learning_rate for one in recipe.members} == {None}
-    fast = recipe_for(RFFBoostRegressor(quality="fast"), rows_of(n), monitored=True)
-    assert repr(fast) == repr(recipe_for(RFFBoostRegressor(quality="fast"), rows_of(n)))
+    fast = [recipe_for(RFFBoostRegressor(quality="fast"), rows_of(n), monitored) for monitored in (False, True)]
+    assert fast[0].learning_rate == fast[1].learning_rate
+    # All rows are fitted to.
+    for one in (recipe, fast[1]):
+        assert one.n_folds == 1
+        assert {(rule.n_models, rule.after) for rule in one.members} == {(None, "keep")}
 
 
 def test_splits_of_a_splitter_have_a_model_each_and_one_of_all_rows() -> None:
