@@ -24,6 +24,7 @@ MODULES = [
     "rffboost_ext.losses",
     "rffboost_ext.metrics",
     "rffboost_ext.presets",
+    "rffboost_ext.recipes",
     "rffboost_ext.sources",
     "rffboost_ext.terms",
 ]
