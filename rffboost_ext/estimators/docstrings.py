@@ -37,7 +37,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Whether to stop when the loss on held-out rows no longer improves. "auto" does so if fit has an
         ``eval_set`` or, without ``warm_start``, if the learner is "auto", "mixture", "rff_newton", "rff_ridge",
         "rff_irls", "lasso", "ridge", "symmetric_tree" or one whose :class:`~rffboost_ext.LearnerPolicy` says so,
-        quality is "high", or n_folds or n_iter_no_change is set.
+        or n_folds or n_iter_no_change is set. A recipe needs early stopping.
     validation_fraction : float or splitter, default=0.1
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 rows, or
         half of fewer than 40. Of more than 20,000 held-out rows about 20,000 are scored, weighted for all. Or a
@@ -51,22 +51,23 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Smallest decrease that counts as an improvement, as a share of the decrease so far, from the validation
         loss before the first round to the lowest one.
     n_folds : "auto" or int, default="auto"
-        Number of models that early stopping trains, each with its own fold held out; the result is their average.
-        With 1 a single model holds out `validation_fraction` of the rows. With an ``eval_set`` a single model is
-        monitored on that. "auto" is several with few rows (or queries of a ranker), and 1 with many, an
-        ``init_model`` or a warm start; with an ``eval_metric`` at most as many as the rarest class has rows. See
-        ``docs/defaults.md``.
+        Number of models of each member that early stopping trains, each with its own fold held out; the result is
+        their average. With 1 a single model holds out `validation_fraction` of the rows. With an ``eval_set`` a
+        single model is monitored on that. "auto" is the number of the recipe, whose members may have models of the
+        first folds only, and 1 with ``quality="fast"``, an ``init_model`` or a warm start; with an
+        ``eval_metric`` at most as many as the rarest class has rows. See ``docs/defaults.md``.
     refit : "auto" or bool, default="auto"
-        Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
-        rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with a method
-        ``refit``, such as "symmetric_tree" without categories of many levels, replays the rounds of a single
-        model: splits stay, leaves are fitted to all rows. With "auto" each model of several folds is
-        replayed; whether a single one is refitted depends on the number of rows. See ``docs/defaults.md``.
-    quality : "auto", "fast" or "high", default="auto"
-        In early stopping "auto" stacks symmetric trees, cosines and, with few rows, kernel machines and the
-        lasso's path; ``docs/defaults.md`` says which of them by the number of rows. Weights minimise the loss on
-        held-out rows. "fast" trains symmetric trees only (of a ranker the mixture), or the learner. "high" always
-        stacks, and averages more models. The result is one ensemble.
+        Whether models are fitted to all rows, held-out ones too, once early stopping has chosen their rounds; not
+        with an ``eval_set``. With "auto" each member of the recipe says so, see
+        :class:`~rffboost_ext.recipes.MemberRule`: a model stays, its terms are fitted to all rows again (of trees
+        the splits stay), or one model of new rounds is trained. With True no model stays as it is, with False all
+        do.
+    quality : "auto", "fast" or Recipe, default="auto"
+        What early stopping trains. "auto" stacks symmetric trees with kernel machines up to 3,000 rows, and with a
+        mixture and cosines above; weights minimise the loss on held-out rows. See
+        :func:`~rffboost_ext.recipes.choose_recipe` and ``docs/defaults.md``. "fast" trains one model of symmetric
+        trees; it has no effect on a ranker, or with a learner. A :class:`~rffboost_ext.recipes.Recipe` has the
+        members of a stack of your own; the learner is then "auto".
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such
@@ -81,7 +82,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         :class:`~rffboost_ext.TimeBudget`, which ends the whole fit, are three.
     warm_start : bool, default=False
         Whether a fit continues from the rounds of the previous one, up to ``n_estimators``. It then trains one
-        model, unless quality is "high" or n_folds is set.
+        model, unless n_folds is set or quality is a recipe.
     random_state : int, RandomState or None, default=None
         Seed; the same seed gives the same model, bit for bit.
     precision : "float32" or "float64", default="float32"
@@ -118,9 +119,15 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         The same for each model: ``validation_curves_[member][fold]`` is of a model of ``learners_[member]``, up to
         the last round that it was trained. Only with early stopping.
     n_folds_ : int
-        Models of each learner that early stopping has trained, each with its own held-out rows.
+        The largest number of models of a member, each with its own held-out rows. Only with early stopping.
+    recipe_ : Recipe
+        What the fit has trained: the members with their learners, rates and folds, parameters of the estimator
+        included.
+    member_names_ : list of str
+        The names in ``recipe_`` of the members of the ensemble, which are those of weight above 0. Only with early
+        stopping.
     learners_ : list of Learner
-        The learners of the models in the ensemble, several in a stack. Only with early stopping.
+        The learners of these members. Only with early stopping.
     learner_weights_ : ndarray of shape (m,) or (m, C)
         The weight of each of these learners; they sum to 1. In a stack for several scores of one target, such as
         the parameters of a distribution, each score has its own weights. Only with early stopping.
