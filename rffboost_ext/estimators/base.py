@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, begin_fit, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
-from ..boosting.early_stopping.validation_split import splits_of
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
@@ -25,7 +24,7 @@ from ..boosting.run import Run
 from ..boosting.training import FitRecorder, Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
-from ..data.dataset import Dataset, check_sample_weight, warn_if_light
+from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..persistence.checkpoint import Checkpoint, recorder_for
@@ -62,10 +61,10 @@ from .planning import (
     clip_features,
     compose,
     count_copies,
-    has_splitter,
     monitored_rows,
     plan_fit,
     recipe_of,
+    splits_of_user,
     without_duplicates,
 )
 from .recipe import Recipe
@@ -124,12 +123,11 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         parts = compose(self)
         begin_fit(self.callbacks or ())
         given = sample_of(self, X, y, sample_weight, groups, base_margin)
-        X, y, sample_weight, groups = given.X, given.y, given.weight, given.groups
         eval_set, _ = drawn_sets(self, eval_set)
-        if y is None:
+        if given.y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
-        targets, y = self._read_target(y)
+        targets, y = self._read_target(given.y)
         fit = partial(self._fit_columns, init, given.columns)
         rows = self._encode(given, y, targets, self.encoder_.transform if self._is_warm_start() else fit)
         self._check_target(parts, rows, targets)
@@ -137,7 +135,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
             require_base_margin(owner, base_margin, self.uses_base_margin_)
         if base_margin is not None:
             n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
-            rows = replace(rows, offset=encode_base_margin(base_margin, X, sample_weight, n_scores))
+            rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
         given_loss = full_repr(parts.loss)
         parts = self._prepare(parts, rows, targets)
         warn_if_light(rows.weight)
@@ -148,18 +146,16 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         monitored = None if evaluation is None else evaluation.monitored
         rows = rows if stops else without_duplicates(parts.learner, rows)
         n_copies = count_copies(self, rows) if stops and monitored is None else None
+        n_rows = given.n_rows or len(y)
         if self.verbose:
-            report_rows(given.n_rows or len(y), len(y), n_copies)
+            report_rows(n_rows, len(y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        splits = None
-        if stops and monitored is None and has_splitter(self):
-            used = check_sample_weight(sample_weight, len(y)) > 0.0
-            splits = splits_of(owner, self.validation_fraction, X, y, groups, used)
+        splits = splits_of_user(self, given, y) if stops and monitored is None else None
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
-        self.n_rows_seen_ = given.n_rows or len(y)
+        self.n_rows_seen_ = n_rows
         if n_copies is not None:
             self.n_copies_ = n_copies
         self._after_training(rows, targets)

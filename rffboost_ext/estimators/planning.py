@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..boosting.early_stopping.patience import Patience
-from ..boosting.early_stopping.validation_split import require_whole_groups
+from ..boosting.early_stopping.validation_split import require_whole_groups, splits_of
 from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
 from ..core import Learner
-from ..data.dataset import Dataset, merge_duplicates
+from ..data.dataset import Dataset, check_sample_weight, merge_duplicates
 from ..learners.mixture import has_trees
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
+from ..sources.sample import Sample
 from ..terms import ClipAndLog
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
@@ -219,6 +220,15 @@ def plan_fit(
 def has_splitter(estimator: Any) -> bool:
     """Whether a splitter chooses the held-out rows."""
     return not isinstance(estimator.validation_fraction, numbers.Real)
+
+
+def splits_of_user(estimator: Any, given: Sample, y: Array) -> list[tuple[Array, Array]] | None:
+    """The splits of the rows of a fit by a splitter, if there is one."""
+    if not has_splitter(estimator):
+        return None
+    used = check_sample_weight(given.weight, len(y)) > 0.0
+    owner, splitter = type(estimator).__name__, estimator.validation_fraction
+    return splits_of(owner, splitter, given.X, y, given.groups, used)
 
 
 def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
