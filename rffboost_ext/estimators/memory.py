@@ -91,7 +91,8 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     given = _safe_indexing(X.tocsr() if issparse(X) else X, np.arange(min(n, MAX_ROWS)))
     encoder = FeatureEncoder(type(estimator).__name__, estimator.categorical_features, estimator.missing)
     matrix = encoder.fit_transform(given)
-    recipe = choose_recipe(Facts(n, matrix.shape[1]))
+    quality = estimator.quality
+    recipe = quality if isinstance(quality, Recipe) else choose_recipe(Facts(n, matrix.shape[1]), quality)
     found = matrix.matrix.nnz if isinstance(matrix, SparseRows) else np.count_nonzero(matrix)
     if is_large((n, matrix.shape[1])) and found < MOST_ENTRIES * matrix.size:
         rows = of_sparse_rows(n, matrix.shape[1], n * found // len(matrix))

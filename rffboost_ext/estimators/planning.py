@@ -86,7 +86,7 @@ def recipe_of(
         require_recipe_alone(estimator, stops)
         recipe = quality
     elif not stops:
-        return with_rate(Recipe([MemberRule("model", parts.learner)], patience=None), estimator)
+        recipe = Recipe([MemberRule("model", parts.learner)], patience=None)
     elif not is_auto(estimator.learner):
         recipe = recipe_of_learner(parts.learner, facts, 1 if is_single else None)
     elif is_single:
@@ -95,7 +95,7 @@ def recipe_of(
         recipe = choose_recipe(facts, quality)
         if monitored and quality != "fast":
             # Of one model of each member, short steps are better.
-            recipe = with_short_steps(recipe, facts)
+            recipe = replace(with_rate(recipe, 0.1), patience=short_patience(facts))
     recipe = with_parameters(recipe, estimator, rows, facts, n_splits)
     return of_all_rows(recipe) if monitored else recipe
 
@@ -130,26 +130,18 @@ def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None) -> Re
     return Recipe(several, 0.1, short_patience(facts), n_folds=n_folds, races=True)
 
 
-def with_short_steps(recipe: Recipe, facts: Facts) -> Recipe:
-    """The recipe with one small learning rate for all members, and the patience that it needs."""
+def with_rate(recipe: Recipe, rate: Any) -> Recipe:
+    """The recipe with one learning rate for all members."""
     members = [replace(one, learning_rate=None) for one in recipe.members]
-    return replace(recipe, members=members, learning_rate=0.1, patience=short_patience(facts))
-
-
-def with_rate(recipe: Recipe, estimator: Any) -> Recipe:
-    """The recipe with the learning rate of an estimator, if it has one."""
-    if is_auto(estimator.learning_rate):
-        return recipe
-    members = [replace(one, learning_rate=None) for one in recipe.members]
-    return replace(recipe, members=members, learning_rate=estimator.learning_rate)
+    return replace(recipe, members=members, learning_rate=rate)
 
 
 def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts, n_splits: int) -> Recipe:
     """The recipe with what the parameters of an estimator say in place of its own entries."""
-    is_own = isinstance(estimator.quality, Recipe)
-    if not is_auto(estimator.learning_rate) and not is_own:
-        recipe = replace(recipe, patience=short_patience(facts))
-    recipe = with_rate(recipe, estimator)
+    if not is_auto(estimator.learning_rate):
+        recipe = with_rate(recipe, estimator.learning_rate)
+        if recipe.patience is not None and not isinstance(estimator.quality, Recipe):
+            recipe = replace(recipe, patience=short_patience(facts))
     patience = recipe.patience
     if patience is None:
         return recipe
