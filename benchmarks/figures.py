@@ -4,7 +4,7 @@
 
 - fits: a wave, and a wave with steps, fitted by cosines, by trees and by the default model, with the mean absolute
   error to the true function. All fits have the same loop, loss and early stopping.
-- parts: a default model, and the trees, cosines and kernel machines that it sums.
+- parts: a default model of 1,000 rows, and the trees and the kernel ridge regression that it sums.
 - intervals: intervals of constant and of varying width, both of coverage 90 %.
 - displays: three displays of one classifier.
 """
@@ -34,8 +34,6 @@ matplotlib.use("Agg")
 
 Array = np.ndarray
 GRID = np.linspace(0.0, 1.0, 601)[:, None]
-KERNEL = 10
-"""A term of more cosines than this is a kernel machine; other learners add one or two at a time."""
 
 
 def panels(rows: int, columns: int, width: float, height: float, **shared: bool) -> tuple[Any, Any]:
@@ -85,10 +83,8 @@ def fits() -> Any:
 
 
 def kind(term: Any) -> str:
-    """Which of the three parts a term belongs to."""
-    if isinstance(term, SymmetricTrees):
-        return "trees"
-    return "kernel ridge" if len(term.omega) > KERNEL else "cosines"
+    """Which of the parts a term belongs to."""
+    return "trees" if isinstance(term, SymmetricTrees) else "kernel ridge"
 
 
 def parts() -> Any:
@@ -101,9 +97,9 @@ def parts() -> Any:
     ensemble, sums = model.ensemble_, {}
     for length, term in zip(ensemble.lengths, ensemble.terms, strict=True):
         sums.setdefault(kind(term), []).append(length * term(GRID)[:, 0])
-    figure, axes = panels(1, 4, 9.0, 2.3, sharex=True, sharey=True)
+    figure, axes = panels(1, 3, 9.0, 2.6, sharex=True, sharey=True)
     draw_fit(axes[0], x, y, model.predict(GRID), "the default model")
-    for ax, name in zip(axes[1:], ("trees", "cosines", "kernel ridge"), strict=True):
+    for ax, name in zip(axes[1:], ("trees", "kernel ridge"), strict=True):
         total = np.sum(sums[name], axis=0)
         draw_fit(ax, [], [], total - total.mean(), f"{name}: {len(sums[name])} terms")
     for learner, weight in zip(model.learners_, model.learner_weights_, strict=True):
