@@ -87,7 +87,7 @@ def recipe_of_many(facts: Facts) -> Recipe:
 def recipe_of_few(facts: Facts) -> Recipe:
     """Trees and kernel machines of all folds."""
     is_medium, is_wide = facts.n_samples >= MEDIUM, facts.n_features >= MANY_FEATURES
-    is_unequal = facts.effective_size is not None and facts.effective_size < UNEQUAL_SIZE * facts.n_samples
+    is_unequal = has_unequal_weights(facts)
     kernel: dict[str, Any] = {"n_components": 256 if is_medium else 512, "compare_scales": is_medium or is_wide}
     ridge: dict[str, Any] = {"per_degree": 6.0, "relative_rate": 10.0 if is_wide else 5.0}
     if not is_medium and facts.n_features >= SPACIOUS:
@@ -109,9 +109,16 @@ def fast_recipe(facts: Facts) -> Recipe:
     """One model of symmetric trees."""
     n, many = facts.n_samples, facts.n_samples > FEW
     trees = SymmetricTree(leaf="linear", max_depth=tree_depth(n) - 2, max_bin=64, ordered=n < MEDIUM)
-    patience = Patience(12, 0.0, *((0.05, 1e-3) if many else (0.2, 0.01)))
+    rate, rounds = (0.1, 40) if has_unequal_weights(facts) else (0.3 if many else 0.2, 12)
+    patience = Patience(rounds, 0.0, *((0.05, 1e-3) if many else (0.2, 0.01)))
     rule = MemberRule("trees", sparse_trees(facts) if facts.is_sparse else trees, "replay")
-    return Recipe([rule], 0.3 if many else 0.2, patience_of(facts, patience))
+    return Recipe([rule], rate, patience_of(facts, patience))
+
+
+def has_unequal_weights(facts: Facts) -> bool:
+    """Whether few of few rows have most of the weight."""
+    size = facts.n_samples if facts.effective_size is None else facts.effective_size
+    return facts.n_samples <= FEW and size < UNEQUAL_SIZE * facts.n_samples
 
 
 def single_recipe(facts: Facts, fast: bool = False) -> Recipe:

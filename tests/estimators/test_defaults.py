@@ -95,6 +95,7 @@ def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, r
     data = Dataset(np.zeros((n, 3)), np.zeros((n, 1)), weight)
     assert data.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert recipe_for(RFFBoostRegressor(), data).learning_rate == rate
+    assert (recipe_for(RFFBoostRegressor(quality="fast"), data).learning_rate > 0.1) == (rate == 0.3)
     names = recipe_for(RFFBoostClassifier(), data).names
     assert ("kernel logistic regression" in names) == (rate == 0.3)
 
