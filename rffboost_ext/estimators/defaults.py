@@ -68,7 +68,8 @@ def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
     if facts.is_sparse and not ranks:
         recipe = replace(recipe, members=sparse_members(facts))
     elif facts.n_features >= MANY_FEATURES and facts.n_samples <= max(FEW, facts.n_features):
-        recipe = replace(recipe, members=[*recipe.members, LASSO])
+        n_models = None if facts.n_samples <= FEW else 1
+        recipe = replace(recipe, members=[*recipe.members, replace(LASSO, n_models=n_models)])
     return recipe
 
 
