@@ -74,13 +74,18 @@ def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
 
 
 def recipe_of_many(facts: Facts) -> Recipe:
-    """Trees of the first folds; a mixture and cosines of the first one."""
+    """Trees of the first folds; a mixture and cosines of the first one.
+
+    A ranker has no trees alone. One fold of few queries says little, however many rows they have.
+    """
+    n_groups = facts.n_samples if facts.n_groups is None else facts.n_groups
+    after, n_models = ("keep", None) if facts.rows == "groups" and n_groups <= FEW else ("refit", 1)
     members = [
-        MemberRule("mixture", mixture(facts), "refit", 1),
-        MemberRule("cosines", cosines_of(facts, 3.0), n_models=1, limit=COSINES_LIMIT),
+        MemberRule("mixture", mixture(facts), after, n_models),
+        MemberRule("cosines", cosines_of(facts, 3.0), n_models=n_models, limit=COSINES_LIMIT),
     ]
     if facts.rows != "groups":
-        n_models = min(max(TREE_ROWS // facts.n_samples, 1), 5)
+        n_models = max(TREE_ROWS // facts.n_samples, 1)
         members.insert(0, MemberRule("trees", symmetric_trees(facts), "replay", n_models, 0.2, TREES_LIMIT))
     return Recipe(members, 0.1, patience_of(facts, Patience(25, 0.1, 0.05, 1e-3)), n_folds=5)
 

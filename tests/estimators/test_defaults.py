@@ -49,7 +49,7 @@ def test_more_rows_have_no_more_models_of_trees() -> None:
     sizes = range(FEW + 1, 3 * TREE_ROWS, 500)
     models = [member(choose_recipe(Facts(n, 10)), "trees").n_models for n in sizes]
     assert models == sorted(models, reverse=True)
-    assert (models[0], models[-1]) == (min(5, TREE_ROWS // (FEW + 1)), 1)
+    assert (models[0], models[-1]) == (TREE_ROWS // (FEW + 1), 1)
     # As many rows in all, whatever their number.
     assert all(n * count <= max(n, TREE_ROWS) for n, count in zip(sizes, models, strict=True))
 
@@ -164,3 +164,9 @@ def test_splits_of_a_splitter_have_a_model_each_and_one_of_all_rows() -> None:
 @pytest.mark.parametrize(("n", "n_folds"), [(2, 1), (3, 1), (6, 3), (60, 4)])
 def test_few_rows_have_fewer_folds(n: int, n_folds: int) -> None:
     assert recipe_for(RFFBoostRegressor(), rows_of(n)).n_folds == n_folds
+
+
+@pytest.mark.parametrize(("n_groups", "n_models"), [(FEW, None), (FEW + 1, 1)])
+def test_a_ranker_of_few_queries_has_a_model_of_each_fold(n_groups: int, n_models: int | None) -> None:
+    recipe = choose_recipe(Facts(10 * FEW, 10, rows="groups", n_groups=n_groups))
+    assert {one.n_models for one in recipe.members} == {n_models}
