@@ -1,18 +1,18 @@
-"""Bins and gains of symmetric trees on sparse columns: only stored entries are visited."""
+"""Gains of symmetric trees on sparse columns: only stored entries are visited."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .kernel import kernel
-from .symmetric_trees import add_gains, leave_out
+from .symmetric_tree_growth import add_gains, leave_out
 
 
 @kernel("i8[1] u4[1] u1[1] u1[1] i4[1] f8[2] f8[2] i8[1] i8[1] f8 f8 f8[3]* i8 i8")
 def find_sparse_gains(  # type: ignore[no-untyped-def]
     begin, rows, codes, absent, leaf, sums, totals, columns, n_codes, penalty, least, gains, first, last
 ):
-    """As ``symmetric_trees.find_gains``, of sparse columns, in place of the sums below each code.
+    """As ``symmetric_tree_growth.find_gains``, of sparse columns, in place of the sums below each code.
 
     Column j has the `codes` of `rows` from ``begin[j]`` to ``begin[j + 1]``, and the code ``absent[j]`` in all
     other rows. `leaf` (n,) is the leaf of each row, -1 for a row that is left out, `sums` (n, s) are the
@@ -22,7 +22,7 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
     below, left = np.empty((n_leaves, n_sums, most)), np.empty((n_sums, most))
     low, high, reached = np.empty(most), np.empty(most), np.zeros(n_leaves, dtype=np.bool_)
     for j in range(first, last):
-        column, bins, has_missing = columns[j], n_codes[j], False
+        column, bins, has_missing = columns[j], n_codes[columns[j]], False
         for e in range(begin[column], begin[column + 1]):
             k, code = leaf[rows[e]], codes[e]
             if k < 0:
@@ -49,20 +49,6 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
                     leave_out(below[k], False, bins, left)
                     splits = left
                 add_gains(splits, totals[k], penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
-
-
-@kernel("i8[1] f8[1] i8[1] f8[1] u1[1]* u1[1]*")
-def find_sparse_codes(begin, values, first, edges, codes, absent):  # type: ignore[no-untyped-def]
-    """As ``symmetric_trees.find_codes``, of the entries of sparse columns and of 0 in each column.
-
-    Column j has the `values` from ``begin[j]`` to ``begin[j + 1]`` and the `edges` from ``first[j]`` to
-    ``first[j + 1]``.
-    """
-    for j in range(len(absent)):
-        own = edges[first[j] : first[j + 1]]
-        absent[j] = 1 + np.searchsorted(own, 0.0, side="right")
-        for e in range(begin[j], begin[j + 1]):
-            codes[e] = 0 if np.isnan(values[e]) else 1 + np.searchsorted(own, values[e], side="right")
 
 
 @kernel("i4[1] f8[2] f8[2]*")

@@ -119,17 +119,21 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=SINGLE_BLAS.reset)
 
 
-def run_over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:
+def run_over_tiles(
+    kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any, least: int = MIN_TILES_PER_THREAD
+) -> None:
     """Call ``kernel(*args, first, last)`` on `n_jobs` threads so that every tile is visited once.
+
+    There are at least `least` tiles per thread.
 
     Kernels release the GIL and write one result per tile, so results do not depend on the threads. Threads take
     tiles from a shared queue, which balances the load.
     """
-    threads = min(n_jobs, n_tiles // MIN_TILES_PER_THREAD)
+    threads = min(n_jobs, n_tiles // least)
     if threads < 2:
         kernel(*args, 0, n_tiles)
         return
-    queue = deque(tile_spans(n_tiles, threads))
+    queue = deque(tile_spans(n_tiles, threads, min(least, MIN_CHUNK)))
 
     def work() -> None:
         while True:
@@ -148,11 +152,14 @@ def run_over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args:
 
 
 @lru_cache(maxsize=256)
-def tile_spans(n_tiles: int, threads: int) -> tuple[tuple[int, int], ...]:
-    """Consecutive ranges (first, last) of tiles, each half of an even share of the remaining tiles."""
+def tile_spans(n_tiles: int, threads: int, chunk: int) -> tuple[tuple[int, int], ...]:
+    """Consecutive ranges (first, last) of tiles, each half of an even share of the remaining tiles.
+
+    They have at least `chunk` tiles.
+    """
     ranges, first = [], 0
     while first < n_tiles:
-        size = max(MIN_CHUNK, (n_tiles - first) // (2 * threads))
+        size = max(chunk, (n_tiles - first) // (2 * threads))
         ranges.append((first, min(first + size, n_tiles)))
         first += size
     return tuple(ranges)

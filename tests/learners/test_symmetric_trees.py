@@ -185,7 +185,7 @@ def test_the_kind_of_leaf_that_leads_after_a_few_rounds_is_trained():
         assert len(seen) == len(auto.validation_scores_) - 1
 
 
-@pytest.mark.parametrize("params", [{"random_strength": 1.0}, {"colsample_bylevel": 0.5}, {"subsample": 0.5}])
+@pytest.mark.parametrize("params", [{"colsample_bylevel": 0.5}, {"subsample": 0.5}])
 def test_random_numbers_are_of_the_seed(params):
     learner = SymmetricTree(leaf="constant", **params)
     fits = [

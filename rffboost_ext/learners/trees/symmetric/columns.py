@@ -21,6 +21,7 @@ from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
+from .search import RowsByLeaf
 
 N_CODES = 256
 MAX_BINS = N_CODES - 1
@@ -47,14 +48,6 @@ class Column(ABC):
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split that sends codes above `code` to the right, or this code alone if they are singled out."""
 
-    def table(self, code: int, missing_right: bool) -> Array:
-        """Whether each code goes right, (256,), uint8."""
-        codes = np.arange(N_CODES)
-        right = codes == code if self.one_hot else codes > code
-        if not self.one_hot:
-            right[0] = missing_right
-        return right.astype(np.uint8)
-
 
 class Numbers(Column):
     """Numbers in bins of about equal weight.
@@ -74,7 +67,7 @@ class Numbers(Column):
     def __init__(self, values: Array, weight: Array, max_bin: int, codes: Array) -> None:
         self.edges = bin_edges(values, weight, max_bin)
         self.n_codes = len(self.edges) + 2
-        compiled("symmetric_trees").find_codes(values.astype(np.float64), self.edges, codes)
+        compiled("bins").find_codes(values.astype(np.float64), self.edges, codes)
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split at an edge; those of the first and the last code divide missing values from numbers."""
@@ -226,17 +219,17 @@ class BinnedFeatures:
         """Number of rows, n."""
         return self.codes.shape[1]
 
-    @property
+    @cached_property
     def n_codes(self) -> Array:
         """The number of codes of each column, (d + K,)."""
         return np.array([column.n_codes for column in self.columns])
 
-    @property
+    @cached_property
     def one_hot(self) -> Array:
         """Whether splits of each column single out a code, (d + K,)."""
         return np.array([column.one_hot for column in self.columns])
 
-    @property
+    @cached_property
     def usable(self) -> Array:
         """The columns that trees may split."""
         return np.arange(len(self.columns))
@@ -245,13 +238,15 @@ class BinnedFeatures:
     def chances(self) -> None:
         """None: columns are drawn with equal probabilities."""
 
-    def codes_of(self, column: int) -> Array:
-        """The codes of a column, (n,), uint8."""
-        return self.codes[column]
+    def leaves(self, splits: Array) -> Array:
+        """The leaf of each row, (n,), int32, of the splits of the levels."""
+        leaf = np.empty(self.n_samples, dtype=np.int32)
+        compiled("symmetric_tree_leaves").find_leaves(self.codes, splits, self.one_hot, leaf)
+        return leaf
 
-    def undivided(self, rows: Array, sums: Array, max_depth: int) -> RowsByLeaf:
-        """Some rows (m,) and their derivatives (m, s) in the root of a tree."""
-        return RowsByLeaf(self.codes, rows, sums, max_depth)
+    def undivided(self, rows: Array, sums: Array, *spare: Array) -> RowsByLeaf:
+        """Some rows (m,) and their derivatives (m, s) in the root of a tree, with memory for as many."""
+        return RowsByLeaf(self.codes, self.n_codes, self.one_hot, rows, sums, spare)
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Raise a ValueError if outputs are to be monotone in a category."""
@@ -265,38 +260,6 @@ class BinnedFeatures:
     def many_levels(self) -> list[ManyLevels]:
         """The categories that are ordered anew for each tree."""
         return [column for column in self.columns if isinstance(column, ManyLevels)]
-
-
-class RowsByLeaf:
-    """The rows of a tree in growth, in the order of its leaves.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (d, n), uint8
-        The code of each value.
-    rows, sums : ndarray of shape (m,), (m, s)
-        The rows and their derivatives.
-    max_depth : int
-        The most levels.
-    """
-
-    def __init__(self, codes: Array, rows: Array, sums: Array, max_depth: int) -> None:
-        self.codes, self.rows, self.sums = codes, rows, sums
-        self.start, self.stop = np.zeros((2, 2**max_depth), dtype=np.int64)
-        self.stop[0] = len(rows)
-        self.spare = np.empty_like(rows), np.empty_like(sums)
-
-    def divide(self, codes: Array, table: Array, level: int) -> None:
-        """Divide each leaf of a level by the codes of a column, (n,), of which `table` (256,) go right."""
-        leaves = self.rows, self.sums, self.start, self.stop, 2**level
-        compiled("symmetric_trees").partition_rows(codes, table, *leaves, *self.spare)
-        (self.rows, self.sums), self.spare = self.spare, (self.rows, self.sums)
-
-    def find_gains(self, columns: Array, *arguments: Any, n_leaves: int, n_jobs: int) -> None:
-        """Call the kernel of this name for some columns."""
-        leaves = self.rows, self.sums, self.start, self.stop, n_leaves
-        kernel = compiled("symmetric_trees").find_gains
-        run_over_tiles(kernel, len(columns), n_jobs, self.codes, *leaves, columns, *arguments)
 
 
 # Codes of more bytes are kept on disk.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,22 +20,12 @@ from ..learner import weighted_derivatives
 from .columns import BinnedFeatures
 from .crosses import crosses_of, probed_importances
 from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
-from .leaves import (
-    central_range,
-    constant_leaves,
-    leaf_sums,
-    linear_leaves,
-    linear_outputs,
-    monotone_leaves,
-    old_coefficients,
-    standardised_levels,
-)
+from .leaves import constant_leaves, leaf_sums, monotone_leaves
+from .lines import Lines, RowsOfLeaves, central_range, old_coefficients, row_width
 from .sparse_columns import SparseFeatures
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 ORDERED_SUBSAMPLE = 0.5
-
-Derivatives: TypeAlias = tuple[Array, Array]
 
 
 class SymmetricGrower:
@@ -59,6 +49,7 @@ class SymmetricGrower:
         samples = design.n_samples > learner.max_samples
         self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
         self.histograms: Histograms | None = None
+        self.memory = np.empty(0)
 
     def _binned(self, round: Round, crosses: Crosses) -> BinnedFeatures | SparseFeatures:
         """The features of a round and crosses, in bins."""
@@ -104,22 +95,34 @@ class SymmetricGrower:
             self._reorder_levels(round, left_out if learner.ordered else round.weight)
         drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
-            split_derivatives(*searched, sample.output_weights, learner.n_projections, round.rng),
-            sampled_columns(round.rng, self.features.usable, learner.colsample_bytree, self.features.chances),
+            split_derivatives(searched, sample.output_weights, learner.n_projections, round.rng),
+            *self._columns(round),
             learner.reg_lambda,
             learner.min_child_weight,
-            lambda *gains: self._adjusted(sample, *gains),
             drawn,
         )
         return self._finished(sample, tree, leaf, derivatives)
 
-    def _derivatives(self, round: Round) -> tuple[Array | None, Derivatives, Derivatives]:
+    def _columns(self, round: Round) -> tuple[Array, Array]:
+        """The columns (c,) that a tree may split, and those (D, c) that it may split at each level."""
+        learner, features = self.learner, self.features
+        columns = sampled_columns(round.rng, features.usable, learner.colsample_bytree, features.chances)
+        share, shape = learner.colsample_bylevel, (learner.max_depth, len(columns))
+        if share == 1.0:
+            return columns, np.ones(shape, dtype=np.bool_)
+        allowed = np.zeros(shape, dtype=np.bool_)
+        for level in allowed:
+            level[sampled_columns(round.rng, np.arange(len(columns)), share)] = True
+        return columns, allowed
+
+    def _derivatives(self, round: Round) -> tuple[Array | None, Array, Array]:
         """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
         if self.sampler is None:
             every = exact_derivatives(round)
             return None, every, every
         rows, factor = self.sampler.draw(round)
-        return rows, weighted_derivatives(round), exact_derivatives(round, rows, factor)
+        every = np.hstack(weighted_derivatives(round))
+        return rows, every, exact_derivatives(round, rows, factor)
 
     def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
@@ -142,54 +145,30 @@ class SymmetricGrower:
         for column in self.features.many_levels:
             column.reorder(gradient, hessian, smoothing)
 
-    def _adjusted(self, round: Round, gains: Array, unit: float, unit_of_hessians: float) -> Array:
-        """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
-        learner, rng = self.learner, round.rng
-        if learner.random_strength > 0.0:
-            gradient = round.balanced_gradient / unit
-            useless = round.inner(gradient, gradient) / round.inner(round.hessian) * unit_of_hessians
-            noise = learner.random_strength * useless / (1.0 + round.index * round.shrinkage)
-            gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
-        if learner.colsample_bylevel < 1.0:
-            sampled = np.zeros((len(gains), 1, 1), dtype=np.bool_)
-            sampled[sampled_columns(rng, np.arange(len(gains)), learner.colsample_bylevel)] = True
-            gains = np.where(sampled, gains, -np.inf)
-        return gains
-
-    def _finished(
-        self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: tuple[Array, Array]
-    ) -> tuple[Term, Array]:
+    def _finished(self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array) -> tuple[Term, Array]:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
-        learner, sums = self.learner, leaf_sums(leaf, tree.depth, *derivatives)
-        Z, line = self._factors(round, tree) if self._is_linear(tree) else (np.ones((0, 1)), {})
-        old = old_coefficients(tree, line) if round.prior_weight else None
+        learner, sums = self.learner, leaf_sums(leaf, tree.depth, derivatives)
+        lines = self._lines(round, tree) if learner.leaf == "linear" and tree.depth > 0 else None
+        old = old_coefficients(tree, lines) if round.prior_weight else None
         if old is not None:
             sums[..., 0] -= round.prior * old[..., -1]
             sums[..., 1] += round.prior
         value, enough = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        parts: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
-        if line:
-            leaves = leaf, derivatives, round.weight, Z, value, enough
-            found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda, old, round.prior)
-            output = linear_outputs(leaf, found, Z)
-            value = np.ascontiguousarray(found[..., -1])
-            line["slope"] = found[..., :-1] / line.pop("scale")
-            parts = {name: array[None] for name, array in line.items()}
-        else:
-            if learner.monotone_constraints is not None:
-                features = np.asarray(learner.monotone_constraints)[tree.feature[0]]
-                signs = signs_of_scores(round.loss, value.shape[1])
-                nearest = signs * monotone_leaves(signs * value, sums[:, :, 1], tree, features)
-                value = np.where(signs == 0.0, value, nearest)
-            output = value.take(leaf, axis=0)
-        return replace(tree, value=value[None], **parts), output
+        if lines is not None:
+            rows, prior = RowsOfLeaves(leaf, derivatives, round.weight), (old, round.prior)
+            penalties = learner.reg_lambda, learner.linear_lambda
+            found, output = lines.fitted(rows, value, enough, *penalties, *prior, round.design.n_jobs)
+            return replace(tree, **lines.fields(found)), output
+        if learner.monotone_constraints is not None:
+            features = np.asarray(learner.monotone_constraints)[tree.feature[0]]
+            signs = signs_of_scores(round.loss, value.shape[1])
+            nearest = signs * monotone_leaves(signs * value, sums[:, :, 1], tree, features)
+            value = np.where(signs == 0.0, value, nearest)
+        constant: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
+        return replace(tree, value=value[None], **constant), value.take(leaf, axis=0)
 
-    def _is_linear(self, tree: SymmetricTrees) -> bool:
-        """Whether leaves are regressions on the features of the levels."""
-        return self.learner.leaf == "linear" and tree.depth > 0
-
-    def _factors(self, round: Round, tree: SymmetricTrees) -> tuple[Array, dict[str, Array]]:
-        """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
+    def _lines(self, round: Round, tree: SymmetricTrees) -> Lines:
+        """The features of the levels, their ranges, centers and scales."""
         design = round.design
         original, d = design.original, design.original.shape[1]
         plain, crosses = tree.split_columns(d)
@@ -211,5 +190,11 @@ class SymmetricGrower:
             X, feature = np.column_stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
         else:
             X = design.cache((SymmetricGrower, "rows"), lambda: np.ascontiguousarray(original))
-        line = {"low": low, "high": high, "center": center, "scale": np.where(has_slope, scale, np.inf)}
-        return standardised_levels(X, feature, *line.values()), line
+        return Lines(X, feature, low, high, center, np.where(has_slope, scale, np.inf), self._factors(tree.depth))
+
+    def _factors(self, depth: int) -> Array:
+        """Memory for the factors of a tree, (n, P)."""
+        width = row_width(depth + 1)
+        if len(self.memory) < (size := self.features.n_samples * width):
+            self.memory = np.empty(size)
+        return self.memory[:size].reshape(-1, width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from ....kernels import compiled
 from ....terms import SymmetricTrees
 from ....utils.typing import Array
 from .columns import BinnedFeatures, Condition
+from .search import Leaves, Search
 from .sparse_columns import SparseFeatures
 
 
-def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition]) -> SymmetricTrees:
+def tree_of_conditions(features: Array, conditions: Sequence[Condition]) -> SymmetricTrees:
     """The tree of the feature of each level and what goes right there, with leaves of value 0."""
     fields: dict[str, Any] = {
-        "feature": np.array([features], dtype=np.int32),
+        "feature": features[None].astype(np.int32),
         "threshold": np.array([[one.threshold for one in conditions]], dtype=np.float64),
         "missing_right": np.array([[one.missing_right for one in conditions]], dtype=np.bool_),
         "value": np.zeros((1, 2 ** len(features), 1)),
@@ -35,40 +36,33 @@ def tree_of_conditions(features: Sequence[int], conditions: Sequence[Condition])
     return SymmetricTrees(**fields)
 
 
-def exact_derivatives(round: Round, rows: Array | None = None, factor: Array | float = 1.0) -> tuple[Array, Array]:
-    """Weighted gradients and hessians, (m, C) each, rounded so that sums of them are exact.
+def exact_derivatives(round: Round, rows: Array | None = None, factor: Array | float = 1.0) -> Array:
+    """Weighted gradients, then hessians, (m, 2 C), rounded so that sums of them are exact.
 
     They are those of some `rows` (m,), by default all, with weights times a `factor` (m,).
     """
     parts = round.gradient, round.hessian, round.weight
     gradient, hessian, weight = parts if rows is None else (part.take(rows, axis=0) for part in parts)
-    return exactly_summable(gradient, factor * weight), exactly_summable(hessian, factor * weight)
-
-
-def exactly_summable(values: Array, weight: Array) -> Array:
-    """Weighted values (n, s), rounded to multiples of a power of two for each column."""
-    out = np.empty(values.shape)
-    compiled("symmetric_trees").exact_products(values, weight, float(weight.sum()), out)
+    n_rows, n_outputs = gradient.shape
+    weight = weight if rows is None else factor * weight
+    out, total, kernels = np.empty((n_rows, 2 * n_outputs)), float(weight.sum()), compiled("exact_sums")
+    kernels.exact_products(gradient, weight, total, out, 0)
+    kernels.exact_products(hessian, weight, total, out, n_outputs)
     return out
 
 
-def power_of_two(number: float) -> float:
-    """The next power of two above a number."""
-    return math.ldexp(1.0, math.frexp(number)[1])
-
-
 def split_derivatives(
-    gradient: Array, hessian: Array, output_weights: Array | None, n_projections: int, rng: np.random.Generator
+    derivatives: Array, output_weights: Array | None, n_projections: int, rng: np.random.Generator
 ) -> Array:
-    """Gradients, of all outputs or of random projections of them, and the hessian: (n, s), from (n, C) each.
+    """Gradients, of all outputs or of random projections of them, and the hessian: (n, s), from (n, 2 C).
 
     The hessian is the mean of those of all outputs. Each gradient is in units in which its output has this
     hessian, times the root of the output weight (C,). A column of zeros makes s even.
     """
-    n_rows, n_outputs = gradient.shape
-    if n_outputs == 1:
-        return np.hstack([gradient, hessian])
-    one = np.ones(n_rows)
+    if derivatives.shape[1] == 2:
+        return derivatives
+    gradient, hessian = map(np.ascontiguousarray, np.hsplit(derivatives, 2))
+    (n_rows, n_outputs), one = gradient.shape, np.ones(len(gradient))
     curvature = one @ hessian
     mean = curvature.mean()
     relative = np.divide(mean, curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
@@ -77,7 +71,8 @@ def split_derivatives(
         mixing = mixing @ rng.standard_normal((n_outputs, n_projections)) / np.sqrt(n_projections)
     mixing = np.pad(mixing, ((0, 0), (0, 1 - mixing.shape[1] % 2)))
     mixed = np.column_stack([gradient @ mixing, hessian @ relative / n_outputs])
-    return exactly_summable(mixed, one)
+    compiled("exact_sums").exact_products(mixed, one, float(n_rows), out := np.empty(mixed.shape), 0)
+    return out
 
 
 def sampled_columns(rng: np.random.Generator, columns: Array, share: float, weight: Array | None = None) -> Array:
@@ -98,7 +93,7 @@ MOST_SUMS = 2**26
 
 
 class Histograms:
-    """Memory for the histograms and gains of the trees of a fit.
+    """Memory for the histograms of the trees of a fit, and for their rows in the order of leaves.
 
     Parameters
     ----------
@@ -113,20 +108,24 @@ class Histograms:
     def __init__(
         self, features: BinnedFeatures | SparseFeatures, max_depth: int, n_sums: int, n_jobs: int
     ) -> None:
-        self.features, self.max_depth, self.n_jobs = features, max_depth, n_jobs
-        self.n_codes, self.one_hot = features.n_codes, features.one_hot
-        n_features, most = len(self.n_codes), int(self.n_codes.max())
+        self.features, self.n_sums, self.n_jobs = features, n_sums, n_jobs
+        n_features, most = len(features.n_codes), int(features.n_codes.max())
         shape = 2 ** (max_depth - 1), n_sums, most
         self.sums = np.empty((n_features if n_features * math.prod(shape) <= MOST_SUMS else 0, *shape))
-        self.gains = np.empty((n_features, 2, most))
+        self._reserve(0)
+
+    def _reserve(self, n_rows: int) -> None:
+        """Reserve memory for the rows that a tree is grown on, twice: levels take turns."""
+        self.rows = np.empty((2, n_rows), dtype=np.uint32)
+        self.row_sums = np.empty((2, n_rows, self.n_sums))
 
     def grow(
         self,
         derivatives: Array,
         columns: Array,
+        allowed: Array,
         penalty: float,
         least: float,
-        adjust: Callable[[Array, float, float], Array],
         drawn: Array | None = None,
     ) -> tuple[SymmetricTrees, Array]:
         """The tree of the splits of largest gain, level by level, and the leaf of each row, (n,), int32.
@@ -137,68 +136,37 @@ class Histograms:
             Weighted gradients, then the weighted hessian, whose sums are exact; rows without any are left out.
         columns : ndarray of shape (c,)
             The columns that may be split.
+        allowed : ndarray of shape (D, c), bool
+            Which of them may be split at each level.
         penalty : float
             Added to the hessian of a leaf.
         least : float
             The least hessian of a child.
-        adjust : callable
-            From the gains of a level, (c, 2, bins), and the units of gradients and of hessians in which they are,
-            to those by which the split is chosen.
         drawn : ndarray of shape (m,), uint32, optional
             The rows, ascending, of which the derivatives (m, s) are; by default those of all rows.
         """
-        rows, sums, units, bound = in_units(derivatives)
-        rows = rows if drawn is None else drawn[rows]
-        penalty, least = penalty / units[1], max(least / units[1], TINY)
-        divided = self.features.undivided(rows, sums, self.max_depth)
-        options = self.n_codes[columns], self.one_hot[columns], penalty, least
-        memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
-        splits: list[tuple[int, int, bool]] = []
-        routes: list[tuple[Array, Array]] = []
-        for level in range(self.max_depth):
-            if routes:
-                divided.divide(*routes[-1], level - 1)
-            divided.find_gains(columns, *options, memory, gains, n_leaves=2**level, n_jobs=self.n_jobs)
-            column, missing_right, code = np.unravel_index(int(adjust(gains, *units).argmax()), gains.shape)
-            if not gains[column, missing_right, code] > LEAST_GAIN * bound:
-                break
-            splits.append((int(columns[column]), int(code), bool(missing_right)))
-            routes.append(self._routed(*splits[-1]))
-        conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
-        crosses = self.features.crosses
-        tree = tree_of_conditions([split[0] for split in splits], conditions)
-        return tree.of_split_columns(len(self.n_codes) - len(crosses), crosses), self._leaves(routes)
+        features, (leaves, unit, bound) = self.features, self._undivided(derivatives, drawn)
+        memory = self.sums[: len(columns)]
+        limits = penalty / unit, max(least / unit, TINY), LEAST_GAIN * bound
+        splits = leaves.find_splits(Search(columns, allowed, *limits, memory, self.n_jobs))
+        conditions = [features.columns[f].condition(code, bool(missing)) for f, missing, code in splits.tolist()]
+        tree = tree_of_conditions(splits[:, 0], conditions)
+        n_columns = len(features.columns) - len(features.crosses)
+        return tree.of_split_columns(n_columns, features.crosses), features.leaves(splits)
 
-    def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
-        """The codes of a column, (n,), and whether each code goes right, (256,)."""
-        return self.features.codes_of(column), self.features.columns[column].table(code, missing_right)
+    def _undivided(self, derivatives: Array, drawn: Array | None) -> tuple[Leaves, float, float]:
+        """The rows of a tree in its root, the unit of their hessians, and a bound of all gains.
 
-    def _leaves(self, routes: Sequence[tuple[Array, Array]]) -> Array:
-        """The leaf of each row, (n,): bit l is 1 if it goes right at level l."""
-        leaf = np.zeros(self.features.n_samples, dtype=np.int32)
-        for level, route in enumerate(routes):
-            compiled("symmetric_trees").add_level(*route, level, leaf)
-        return leaf
-
-
-def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], float]:
-    """The rows (m,) with any derivative but 0, of derivatives (n, s), and what gains are computed from.
-
-    Returns
-    -------
-    rows : ndarray of shape (m,), uint32
-    sums : ndarray of shape (m, s)
-        Their derivatives in units in which no square of a sum overflows or vanishes.
-    units : tuple of float
-        The units of gradients and of hessians.
-    bound : float
-        No gain is larger.
-    """
-    n_rows, n_sums = derivatives.shape
-    rows, size = np.empty(n_rows, dtype=np.uint32), np.zeros(n_sums)
-    rows = rows[: compiled("symmetric_trees").find_used_rows(derivatives, rows, size)]
-    units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
-    sums = np.empty((len(rows), n_sums))
-    compiled("symmetric_trees").take_in_units(derivatives, rows, np.repeat(units, (n_sums - 1, 1)), sums)
-    total = max(float(size[-1]) / units[1], TINY)
-    return rows, sums, units, float(np.square(size[:-1] / units[0]).sum()) / total
+        Units are such that no square of a sum overflows or vanishes.
+        """
+        if len(derivatives) > self.rows.shape[1]:
+            self._reserve(len(derivatives))
+        size, units = np.empty((2, self.n_sums))
+        (rows, spare), (sums, further) = self.rows, self.row_sums
+        used = compiled("exact_sums").take_in_units(derivatives, rows, sums, size, units)
+        if drawn is not None:
+            rows[:used] = drawn[rows[:used]]
+        total = max(float(size[-1]) / units[1], TINY)
+        bound = float(np.square(size[:-1] / units[0]).sum()) / total
+        leaves = self.features.undivided(rows[:used], sums[:used], spare[:used], further[:used])
+        return leaves, float(units[1]), bound

@@ -66,9 +66,6 @@ class SymmetricTree(Learner):
         drawn with probabilities in proportion to their numbers of entries: a column of few can explain little.
     max_bin : int, default=254
         Bins per feature, at most 255. Missing values have a bin of their own.
-    random_strength : float, default=0.0
-        Standard deviation of normal noise that is added to gains, in units of the gain of a useless split of one
-        leaf. In round t it is divided by :math:`1 + \nu t`, where :math:`\nu` is the learning rate.
     cat_smooth : float, default=10.0
         Number of average rows that is added to each level of a category when levels are ordered.
     ordered : bool, default=True
@@ -120,7 +117,6 @@ class SymmetricTree(Learner):
     colsample_bytree: float = 1.0
     colsample_bylevel: float = 1.0
     max_bin: int = 254
-    random_strength: float = 0.0
     cat_smooth: float = 10.0
     ordered: bool = True
     n_projections: int = 5
@@ -140,7 +136,6 @@ class SymmetricTree(Learner):
         "colsample_bytree": POSITIVE_FRACTION,
         "colsample_bylevel": POSITIVE_FRACTION,
         "max_bin": Integer(2, MAX_BINS),
-        "random_strength": NON_NEGATIVE,
         "cat_smooth": POSITIVE,
         "ordered": BOOL,
         "n_projections": Integer(1),

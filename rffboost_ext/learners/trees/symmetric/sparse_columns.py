@@ -16,6 +16,7 @@ from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
 from .columns import ManyLevels, Numbers, edges_between
+from .search import Leaves, Search
 
 # Entries whose bins are found at once; a column is not divided.
 PART = 2**20
@@ -155,7 +156,7 @@ class SparseFeatures:
         n_columns = len(begin) - 1
         edges, first = edges_in_parts(begin, values, rows, weight, max_bin)
         codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
-        compiled("sparse_trees").find_sparse_codes(begin, values.astype(np.float64), first, edges, codes, absent)
+        compiled("bins").find_sparse_codes(begin, values.astype(np.float64), first, edges, codes, absent)
         n_entries = count_entries(np.repeat(np.arange(n_columns), np.diff(begin)), weight[rows], n_columns)
         return cls(begin, rows, codes, absent, n_entries, len(X), SparseColumns(edges, first), crosses)
 
@@ -187,7 +188,14 @@ class SparseFeatures:
         out[self.rows[own]] = self.codes[own]
         return out
 
-    def undivided(self, rows: Array, sums: Array, max_depth: int) -> LeafOfRows:
+    def leaves(self, splits: Array) -> Array:
+        """The leaf of each row, (n,), int32, of the splits of the levels."""
+        leaf = np.zeros(self.n_samples, dtype=np.int32)
+        for level, split in enumerate(splits):
+            compiled("symmetric_tree_leaves").add_level(self.codes_of(split[0]), split, False, level, leaf)
+        return leaf
+
+    def undivided(self, rows: Array, sums: Array, *spare: Array) -> LeafOfRows:
         """Some rows (m,) and their derivatives (m, s) in the root of a tree."""
         return LeafOfRows(self, rows, sums)
 
@@ -195,7 +203,7 @@ class SparseFeatures:
         """Do nothing: all columns are numbers."""
 
 
-class LeafOfRows:
+class LeafOfRows(Leaves):
     """The leaf of each row of a tree in growth, -1 for rows that it is not grown on.
 
     Parameters
@@ -212,28 +220,15 @@ class LeafOfRows:
         self.sums = np.zeros((features.n_samples, sums.shape[1]))
         self.sums[rows] = sums
 
-    def divide(self, codes: Array, table: Array, level: int) -> None:
-        """Divide each leaf of a level by the codes of a column, (n,), of which `table` (256,) go right."""
+    def divide(self, split: Array, level: int) -> None:
         # All bits of -1 are set.
-        compiled("symmetric_trees").add_level(codes, table, level, self.leaf)
+        codes = self.features.codes_of(split[0])
+        compiled("symmetric_tree_leaves").add_level(codes, split, False, level, self.leaf)
 
-    def find_gains(
-        self,
-        columns: Array,
-        n_codes: Array,
-        one_hot: Array,
-        penalty: float,
-        least: float,
-        memory: Array,
-        gains: Array,
-        *,
-        n_leaves: int,
-        n_jobs: int,
-    ) -> None:
-        """Call the kernel of sparse columns for some of them."""
+    def find_gains(self, search: Search, n_leaves: int, gains: Array) -> None:
         kernels, own = compiled("sparse_trees"), self.features
         totals = np.zeros((n_leaves, self.sums.shape[1]))
         kernels.add_totals(self.leaf, self.sums, totals)
         entries = own.begin, own.rows, own.codes, own.absent, self.leaf, self.sums, totals
-        options = columns, n_codes, penalty, least, gains
-        run_over_tiles(kernels.find_sparse_gains, len(columns), n_jobs, *entries, *options)
+        options = search.columns, own.n_codes, search.penalty, search.least, gains
+        run_over_tiles(kernels.find_sparse_gains, len(search.columns), search.n_jobs, *entries, *options)

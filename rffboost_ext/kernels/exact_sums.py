@@ -1,0 +1,73 @@
+"""Derivatives as multiples of one number, so that their sums are exact in any order."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+
+from .kernel import INNER, kernel
+
+# With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
+MAX_REPEATED = 2.0**26
+
+
+@numba.njit(**INNER)
+def least_bit(most):  # type: ignore[no-untyped-def]
+    """A number whose last bit is that of 52 bits below the next power of two above `most`."""
+    return math.ldexp(1.5, math.frexp(most)[1])
+
+
+@numba.njit(**INNER)
+def power_of_two(number):  # type: ignore[no-untyped-def]
+    """The next power of two above a number."""
+    return math.ldexp(1.0, math.frexp(number)[1])
+
+
+@numba.njit(fastmath={"nnan", "nsz"}, **INNER)
+def largest(values, s):  # type: ignore[no-untyped-def]
+    """The largest size in column s of values (n, columns)."""
+    most = 0.0
+    for i in range(len(values)):
+        size = abs(values[i, s])
+        most = size if size > most else most
+    return most
+
+
+@kernel("f8[2] f8[1] f8 f8[2]* i8")
+def exact_products(values, weight, total, out, place):  # type: ignore[no-untyped-def]
+    """Weighted values (n, s), rounded to multiples of a power of two, so that sums of each column are exact.
+
+    They are columns `place` to ``place + s`` of `out`. Sums do not depend on an order then, and a row of weight 2
+    counts as two rows to the last bit, up to a `total` weight of `MAX_REPEATED`.
+    """
+    for s in range(values.shape[1]):
+        size = largest(values, s)
+        first, last = least_bit(size * min(max(total, 1.0), MAX_REPEATED)), least_bit(size * total)
+        for i in range(len(values)):
+            rounded = (values[i, s] + first) - first
+            out[i, place + s] = (weight[i] * rounded + last) - last
+
+
+@kernel("f8[2] u4[1]* f8[2]* f8[1]* f8[1]*")
+def take_in_units(derivatives, rows, sums, size, units):  # type: ignore[no-untyped-def]
+    """Write the rows of derivatives (n, s) with any entry but 0, in units in which no square of a sum overflows.
+
+    Their numbers go to `rows` (n,) and their derivatives to `sums` (n, s), of which as many are filled as the
+    function returns. `size` (s,) are the sums of absolute values. `units` (2,), powers of two, are those of all
+    columns but the last, and of the last.
+    """
+    used, n_sums = 0, derivatives.shape[1]
+    size[:] = 0.0
+    for i in range(len(derivatives)):
+        is_used = False
+        for s in range(n_sums):
+            size[s] += abs(derivatives[i, s])
+            is_used |= derivatives[i, s] != 0.0
+        rows[used] = i
+        used += int(is_used)
+    units[0], units[1] = power_of_two(size[:-1].max()), power_of_two(size[n_sums - 1])
+    for i in range(used):
+        for s in range(n_sums):
+            sums[i, s] = derivatives[rows[i], s] / units[int(s == n_sums - 1)]
+    return used

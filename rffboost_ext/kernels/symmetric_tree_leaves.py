@@ -1,0 +1,189 @@
+"""Leaves of symmetric trees: which rows they have, their values and slopes, and their outputs."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .kernel import INNER, kernel
+from .symmetric_tree_growth import goes_right
+
+LANES = 8
+"""Entries that are added at once: rows of factors and of matrices have a multiple of so many."""
+# Rows whose factors are written before they are read, as a read waits for writes of other sizes.
+BLOCK = 64
+VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+
+
+@intrinsic
+def add_products(typing_context, target, at, source, of, inner, outer):  # type: ignore[no-untyped-def]
+    """Add ``outer * (inner * v)`` to LANES entries of `target` from `at`, for entries v of `source` from `of` on.
+
+    Both are C-contiguous arrays of float64 of any shape, and entries are counted in that order. The compiler does
+    not find this vector operation by itself.
+    """
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        kinds = signature.args
+
+        def pointer(array, place):  # type: ignore[no-untyped-def]
+            data = context.make_array(kinds[array])(context, builder, args[array]).data
+            return builder.bitcast(builder.gep(data, [args[place]]), VECTOR.as_pointer())
+
+        def repeated(number):  # type: ignore[no-untyped-def]
+            vector = ir.Constant(VECTOR, ir.Undefined)
+            for lane in range(LANES):
+                vector = builder.insert_element(vector, number, ir.Constant(ir.IntType(32), lane))
+            return vector
+
+        here = pointer(0, 1)
+        product = builder.fmul(repeated(args[4]), builder.load(pointer(2, 3), align=8))
+        product = builder.fmul(repeated(args[5]), product)
+        builder.store(builder.fadd(builder.load(here, align=8), product), here, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, at, source, of, inner, outer), generate
+
+
+@numba.njit(**INNER)
+def turn_right(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-def]
+    """As :func:`add_level`."""
+    for i in range(len(leaf)):
+        leaf[i] |= np.int32(goes_right(column[i], split, one_hot)) << np.int32(level)
+
+
+@kernel("u1[1] i8[1] b1 i8 i4[1]*")
+def add_level(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-def]
+    """Set the bit of a level in the leaves of rows, (n,), whose code goes right."""
+    turn_right(column, split, one_hot, level, leaf)
+
+
+@kernel("u1[2] i8[2] b1[1] i4[1]*")
+def find_leaves(codes, splits, one_hot, leaf):  # type: ignore[no-untyped-def]
+    """Write the leaf of each row by its codes (d, n): bit l is 1 if that of ``splits[l, 0]`` goes right."""
+    leaf[:] = 0
+    for level in range(len(splits)):
+        column = splits[level, 0]
+        turn_right(codes[column], splits[level], one_hot[column], level, leaf)
+
+
+@kernel("i4[1] f8[2] f8[3]*")
+def add_leaf_sums(leaf, derivatives, sums):  # type: ignore[no-untyped-def]
+    """Add gradients and hessians, (n, 2 C), weighted, to the sums (leaves, C, 2) of the leaves of the rows."""
+    n_outputs = sums.shape[1]
+    for i in range(len(leaf)):
+        k = leaf[i]
+        for c in range(n_outputs):
+            sums[k, c, 0] += derivatives[i, c]
+            sums[k, c, 1] += derivatives[i, n_outputs + c]
+
+
+@numba.njit(**INNER)
+def has_enough(sums, least):  # type: ignore[no-untyped-def]
+    """Whether the hessian of sums (C, 2), on average over outputs, is at least `least`."""
+    return sums[:, 1].sum() / len(sums) >= least
+
+
+@kernel("f8[3] f8 f8 f8[2]* b1[1]*")
+def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
+    r"""Write :math:`-G / (H + \lambda)` of sums (leaves, C, 2) to value (leaves, C), or that of an ancestor.
+
+    It is the nearest one with enough hessian; `enough` (leaves,) says which leaves have it themselves.
+    """
+    n_leaves, n_outputs, _ = sums.shape
+    # Those of a tree of m leaves begin at m.
+    merged, m = np.empty((2 * n_leaves, n_outputs, 2)), n_leaves
+    merged[n_leaves:] = sums
+    while m > 1:
+        m //= 2
+        merged[m : 2 * m] = merged[2 * m : 3 * m] + merged[3 * m : 4 * m]
+    for k in range(n_leaves):
+        enough[k] = has_enough(sums[k], least)
+        m = n_leaves
+        while m > 1 and not has_enough(merged[m + k % m], least):
+            m //= 2
+        for c in range(n_outputs):
+            gradient, bend = merged[m + k % m, c, 0], merged[m + k % m, c, 1] + penalty
+            value[k, c] = -gradient / bend if bend > 0.0 else 0.0
+
+
+@numba.njit(**INNER)
+def find_factors(X, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
+    """Write the factors of rows as for :func:`add_normal_equations`."""
+    size = len(feature)
+    for level in range(size):
+        f, a, b, middle, unit = feature[level], low[level], high[level], center[level], scale[level]
+        for i in range(len(X)):
+            x = np.float64(X[i, f])
+            v = a if x < a else x
+            v = b if v > b else v
+            Z[i, level] = 0.0 if np.isnan(x) else (v - middle) / unit
+    Z[:, size] = 1.0
+    Z[:, size + 1 :] = 0.0
+
+
+@numba.njit(**INNER)
+def add_squares(leaf, derivatives, weight, Z, matrix, right, counts):  # type: ignore[no-untyped-def]
+    """Add rows to the sums of one tile as for :func:`add_normal_equations`."""
+    n_outputs, p, width = matrix.shape[1:]
+    for i in range(len(leaf)):
+        k, row = leaf[i], i * width
+        counts[k] += weight[i]
+        for c in range(n_outputs):
+            place, g, h = (k * n_outputs + c) * width, derivatives[i, c], derivatives[i, n_outputs + c]
+            add_products(right, place, Z, row, 1.0, -g)
+            # A loop from 0 on would take twice the time: most trees have one step only.
+            for b in range(LANES, width, LANES):
+                add_products(right, place + b, Z, row + b, 1.0, -g)
+            for a in range(p):
+                add_products(matrix, place * p + a * width, Z, row, Z[i, a], h)
+                for b in range(LANES, width, LANES):
+                    add_products(matrix, place * p + a * width + b, Z, row + b, Z[i, a], h)
+
+
+@kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] i4[1] f8[2] f8[1] i8 f8[2]* f8[5]* f8[4]* f8[2]* i8 i8")
+def add_normal_equations(  # type: ignore[no-untyped-def]
+    X,
+    feature,
+    low,
+    high,
+    center,
+    scale,
+    leaf,
+    derivatives,
+    weight,
+    size,
+    Z,
+    matrix,
+    right,
+    counts,
+    first,
+    last,
+):
+    """Add the rows of tiles first .. last-1, of `size` rows, to the weighted least squares of leaves and outputs.
+
+    The factors of a row are features of X (n, d), clipped and standardised, and a 1; missing values are 0. They
+    are written to Z (n, P), of which the entries beyond these p are 0. For tile t ``matrix[t]`` (leaves, C, p, P)
+    are sums of ``h z z^T``, and ``right[t]`` (leaves, C, P) sums of ``-g z``.
+    ``counts[t]`` (leaves,) are the weights of the rows.
+    """
+    for t in range(first, last):
+        for start in range(t * size, min((t + 1) * size, len(leaf)), BLOCK):
+            rows = slice(start, min(start + BLOCK, (t + 1) * size, len(leaf)))
+            find_factors(X[rows], feature, low, high, center, scale, Z[rows])
+            add_squares(leaf[rows], derivatives[rows], weight[rows], Z[rows], matrix[t], right[t], counts[t])
+
+
+@kernel("i4[1] f8[3] f8[2] f8[2]*", fastmath=True)
+def find_linear_outputs(leaf, coefficients, Z, out):  # type: ignore[no-untyped-def]
+    """Write coefficients (leaves, C, p) of the leaves of rows, times the first p of Z (n, P), to out (n, C)."""
+    for i in range(len(leaf)):
+        lines, row = coefficients[leaf[i]], Z[i]
+        for c in range(out.shape[1]):
+            total = 0.0
+            for level in range(lines.shape[1]):
+                total += lines[c, level] * row[level]
+            out[i, c] = total
