@@ -44,7 +44,6 @@ from .learners.optimizers import OPTIMIZERS
 from .learners.registry import LEARNERS
 from .losses.distributions.base import DISTRIBUTIONS
 from .losses.registry import LOSSES
-from .persistence.checkpoint import Checkpoint
 from .persistence.model_file import ModelDescription, describe_model, load_model, save_model
 from .persistence.values import storable
 from .terms import Cosines, SymmetricTrees, Trees
@@ -66,7 +65,6 @@ __all__ = [
     "SPECTRA",
     "STEPS",
     "WEIGHTINGS",
-    "Checkpoint",
     "ConformalRegressor",
     "Cosines",
     "CoupledLoss",

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ..core import Round, Term
 from ..utils.packages import require_packages
 from ..utils.param_validation import POSITIVE, Function, Integer, SequenceOf, require
@@ -105,10 +103,9 @@ class Progress:
 Callback: TypeAlias = Callable[[Progress], object]
 """Called after each round; a true result ends the training of the model.
 
-Checkpoints include a callback with methods ``state()`` and ``restore(state)``: ``state`` returns values, arrays or
-storable objects, which ``restore`` receives when the fit is resumed. Estimators call a method ``begin()`` when the
-fit begins, and ``close()`` when it ends, also if it fails. A method ``ends_fit()`` says between two models whether
-the whole fit ends; a callback that has it is called in races and refits too.
+Estimators call a method ``begin()`` of a callback when the fit begins, and ``close()`` when it ends, also if it
+fails. A method ``ends_fit()`` says between two models whether the whole fit ends; a callback that has it is called
+in refits too.
 """
 
 
@@ -200,18 +197,6 @@ class ScoreRecorder:
 
     def __call__(self, progress: Progress) -> None:
         self.raw = progress.raw
-
-    def state(self) -> Array | None:
-        """The scores, for a checkpoint."""
-        return self.raw
-
-    def restore(self, state: Array | None) -> None:
-        """Restore the scores from a checkpoint; a ValueError if they are none."""
-        if state is not None and not (
-            isinstance(state, np.ndarray) and state.dtype == np.float64 and state.ndim == 2
-        ):
-            raise ValueError(f"holds scores that must be an array of float64 (n, C), got {state!r}")
-        self.raw = state
 
 
 class ProgressBar:

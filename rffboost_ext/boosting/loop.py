@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -150,10 +149,6 @@ class Shrunk(Step):
         return keep, (
             rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
         ) * length
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Checkpoints compare steps by their state, which excludes the latest rate.
-        return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
 
     def shrinkage(self, index: int) -> float:
         rate = learning_rate_at(self.rate, index - self.first)

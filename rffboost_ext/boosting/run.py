@@ -226,9 +226,8 @@ class Run:
         return trainer.fit_stopping(data, held, self.plan, self.callbacks, self._init, extra, rivals[k])
 
     def _start(self, trainer: Trainer, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
-        """Calls of a function; with callbacks or a checkpoint they run one by one in this process."""
-        alone = bool(self.callbacks) or trainer.recorder.every is not None
-        return (call_later if alone else START_CALLS.get())(function, several)
+        """Calls of a function; with callbacks they run one by one in this process."""
+        return (call_later if self.callbacks else START_CALLS.get())(function, several)
 
     def _of_more_rows(
         self,

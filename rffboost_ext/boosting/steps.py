@@ -103,8 +103,8 @@ class Decay(Spec):
     r"""A learning rate that decays geometrically: :math:`\max(\text{least}, \text{rate} \cdot \text{factor}^t)`.
 
     For the parameter ``learning_rate`` of the estimators, which takes any function of the round t = 0, 1, ... that
-    returns a positive number. This one can also be stored in model files and recognised by checkpoints, and
-    ``learning_rate__factor`` can be tuned.
+    returns a positive number. This one can also be stored in model files, and ``learning_rate__factor`` can be
+    tuned.
 
     Parameters
     ----------

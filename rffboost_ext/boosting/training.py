@@ -25,29 +25,10 @@ from .plan import Interrupted, Member, Model, Plan, Result
 
 
 class FitRecorder:
-    """Keeps the progress of a fit in memory, in case it is interrupted."""
-
-    every: int | None = None
-    """Rounds between two records of a model in training; None for a record at its end only."""
+    """Keeps the models of a fit with early stopping, in case it is interrupted."""
 
     def __init__(self) -> None:
         self.results: list[tuple[Ensemble, Array]] = []
-
-    def seeds(self, new: tuple[int, int]) -> tuple[int, int]:
-        """The seeds of the fit: the given ones, unless it is resumed."""
-        return new
-
-    def resume(self, state: FitState) -> None:
-        """Restore the progress of the next model."""
-
-    def inspect(self, progress: Progress) -> None:
-        """Inspect a round."""
-
-    def record(self, state: FitState) -> None:
-        """Record the state of a model."""
-
-    def close(self) -> None:
-        """Record that the fit is done."""
 
     def keep_result(self, ensemble: Ensemble, scores: Array) -> None:
         """Keep the result of a fit with early stopping, and its curve."""
@@ -120,7 +101,7 @@ class Trainer:
     learner_state : dict
         The state of learners across rounds, independent of single rows; filled by the fit.
     recorder : FitRecorder
-        Records the progress of the models.
+        Keeps the models that are done.
     evaluation : Evaluation, optional
         What early stopping and callbacks monitor; early stopping monitors the loss by default.
     feature_map : FeatureMap
@@ -177,12 +158,8 @@ class Trainer:
             self.baseline(data) if init is None else init,
             # The given scores are of all rows, those of a sample are not among them.
             None if samples else init_raw,
-            self.learner_state,
             callbacks,
-            n_samples=None if samples else len(data),
-            n_features=data.X.shape[1] if feature_map.expansion is None else feature_map.expansion.n_expanded,
         )
-        self.recorder.resume(state)
         if self.evaluation is not None:
             state.history = self.evaluation.history(state.ensemble, validation)
         chances = None
@@ -191,7 +168,6 @@ class Trainer:
         try:
             while not state.finished:
                 self._advance(state, data, chances, feature_map, n_estimators, replay, prior_weight)
-                self.recorder.record(state)
         except Interrupted:
             raise
         except KeyboardInterrupt as error:
@@ -220,7 +196,6 @@ class Trainer:
         """
         try:
             result = train()
-            self.recorder.close()
         except KeyboardInterrupt as stop:
             result = self.recorder.partial_result(stop)
         evaluation = self.evaluation or Evaluation()
@@ -288,22 +263,19 @@ class Trainer:
         replay: Ensemble | None,
         prior_weight: float,
     ) -> None:
-        """Train on one sample up to the next record; caches of learners end with the sample."""
-        done, target, every = len(state.ensemble), n_estimators, self.recorder.every
+        """Train on one sample, or on all rows; caches of learners end with the sample."""
+        target = n_estimators
         if chances is not None and self.member.pool_size:
-            index = done // ROUNDS_PER_SAMPLE
+            index = len(state.ensemble) // ROUNDS_PER_SAMPLE
             rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
             target = min(target, (index + 1) * ROUNDS_PER_SAMPLE)
             data = data.sample(rng, chances, self.member.pool_size)
         forwarder = CallbackForwarder(state, n_estimators, self.label)
-        callbacks: list[Callback] = [forwarder]
-        if every is not None:
-            target, callbacks = min(target, (done // every + 1) * every), [self.recorder.inspect, forwarder]
         design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
         terms = () if replay is None else replay.terms
         parts = Parts(self.loss, self.member.learner, self.member.step)
         fitter = RoundFitter(design, data.observations, parts, self.seed, terms, prior_weight)
-        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), callbacks)
+        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), [forwarder])
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.
         sample_ends = chances is not None and len(state.ensemble) % ROUNDS_PER_SAMPLE == 0

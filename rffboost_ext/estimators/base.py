@@ -21,13 +21,12 @@ from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, eva
 from ..boosting.loop import Parts
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
 from ..boosting.run import Run
-from ..boosting.training import FitRecorder, Trainer
+from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import Loss
 from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
-from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import (
@@ -258,20 +257,18 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation | None, start: Start) -> Result:
         """Do what the plan says; sets the loss and the state for a warm start."""
-        given = self.callbacks or ()
         sets = {} if evaluation is None else evaluation.sets
-        recorder = recorder_for(self, rows, sets or None, start.ensemble) if given else FitRecorder()
-        split_seed, seed = recorder.seeds(self._seeds())
+        split_seed, seed = self._seeds()
         start = replace(start, seed=seed, raw=None if start.raw is None else start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
-        callbacks = [one for one in given if not isinstance(one, Checkpoint)]
-        printers = [ProgressPrinter(self.verbose)] if self.verbose else []
-        callbacks += printers
+        callbacks: list[Any] = list(self.callbacks or ())
+        if self.verbose:
+            callbacks.append(ProgressPrinter(self.verbose))
         if keeps_state:
             callbacks.append(scores := ScoreRecorder(start.raw))
         with ExitStack() as stack:
             n_jobs = stack.enter_context(use_threads(self.n_jobs))
-            for callback in (*given, *printers):
+            for callback in callbacks:
                 if hasattr(callback, "close"):
                     stack.callback(callback.close)
             trainer = Trainer(
@@ -282,7 +279,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 n_jobs=n_jobs,
                 precision=self.precision,
                 learner_state=start.learner_state,
-                recorder=recorder,
                 evaluation=evaluation,
                 feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, plan, rows, seed)),
             )

@@ -78,8 +78,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
     callbacks : sequence of callable, optional
         Each is called with a :class:`~rffboost_ext.Progress` after every round, which has the metrics so far; a
         true result ends the training of that model. A refit does not call them.
-        :class:`~rffboost_ext.ProgressBar`, :class:`~rffboost_ext.Checkpoint` and
-        :class:`~rffboost_ext.TimeBudget`, which ends the whole fit, are three.
+        :class:`~rffboost_ext.TimeBudget` ends the whole fit.
     warm_start : bool, default=False
         Whether a fit continues from the rounds of the previous one, up to ``n_estimators``. It then trains one
         model, unless n_folds is set or quality is a recipe.

@@ -6,7 +6,7 @@ bytes                contents
 8                    ``\x93RFFB\r\n\x1a``, which conversion of line ends would damage
 8                    version of the format, unsigned, little-endian
 8                    length of the header, likewise
-length of header     JSON in UTF-8: ``kind`` ("model" or "checkpoint"), ``written_by``, ``contents`` (see
+length of header     JSON in UTF-8: ``kind`` ("model"), ``written_by``, ``contents`` (see
                      :mod:`~rffboost_ext.persistence.values`) and ``arrays``, a list of [dtype, shape, order];
                      of a model also the user's ``metadata`` and ``model_version``, if they are given
 up to the last 32    the arrays, contiguous, each in its order ("C" or "F")

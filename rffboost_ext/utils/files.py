@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from glob import escape
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,7 +34,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     The data are written to a temporary file in the same folder, synced to disk, and renamed. If the process or the
     machine stops, or an error is raised, `path` is the old or the new file. Permissions are kept. A killed process
-    can leave the temporary file behind; see ``temporary_files``.
+    can leave the temporary file behind.
 
     Parameters
     ----------
@@ -109,12 +108,6 @@ def check_path(path: object) -> str:
     if "\0" in text:
         raise ValueError(f"path must not contain the character NUL, got {text!r}")
     return text
-
-
-def temporary_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Temporary files that killed processes have left behind while they wrote `path`."""
-    target = Path(os.path.realpath(os.fspath(path)))
-    return list(target.parent.glob(f".{escape(target.name)}.{'?' * 12}.tmp"))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -39,8 +39,6 @@ TABLE = {
             "enable_categorical feature_types", "by default the columns of a categorical type"),
         Row("missing=...", "use_missing nan_mode", "NaN is always a missing value"),
         Row('learner="tree"', "booster boosting_type boosting", "neither DART nor linear boosters"),
-        Row('callbacks=[Checkpoint("fit.checkpoint")]', "snapshot_freq save_period save_snapshot snapshot_file "
-            "snapshot_interval"),
         Row("random_state=...", "seed random_seed bagging_seed feature_fraction_seed data_random_seed"),
         Row("n_jobs=...", "nthread num_threads num_thread nthreads thread_count", "1 by default; -1: all cores"),
         Row("verbose=...", "verbosity verbose_eval metric_freq metric_period silent logging_level",

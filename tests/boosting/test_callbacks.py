@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import STEPS, Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
+from rffboost_ext import STEPS, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting.loop import default_step
 from rffboost_ext.recipes import MemberRule, Recipe
 
@@ -135,27 +135,6 @@ def test_schedules_go_with_folds_stacks_refits_and_sets():
     folds = RFFBoostRegressor(**(params | {"learner": "auto", "quality": recipe})).fit(X, Y)
     assert max(rates(folds)) <= 0.8
     assert folds.score(X, Y) > 0.0
-
-
-@pytest.mark.parametrize("rate", [halving, Decay(0.5, 0.9)], ids=["function", "Decay"])
-def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path):
-    def interrupt(progress):
-        if progress.round.index == 4:
-            raise KeyboardInterrupt
-
-    params = PLAIN | {"learning_rate": rate}
-    with pytest.raises(KeyboardInterrupt):
-        RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2), interrupt], **params).fit(X, Y)
-    again = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)
-    np.testing.assert_array_equal(again.predict(X), RFFBoostRegressor(**params).fit(X, Y).predict(X))
-
-
-@pytest.mark.parametrize("name", ["learning_rate", "eval_metric"])
-def test_a_checkpoint_refuses_functions_without_a_name(name, tmp_path):
-    params = PLAIN | {name: lambda *given: 0.1}
-    with pytest.raises(ValueError, match=f"RFFBoostRegressor: {name} must be known again"):
-        RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit")], **params).fit(X, Y)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("rate", "factor", "least"), [(0.4, 0.5, 0.05), (0.1, 1.0, 0.01), (0.02, 0.5, 0.1)])

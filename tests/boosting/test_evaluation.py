@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import Checkpoint, RFFBoostClassifier, RFFBoostRegressor, average, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.losses import AbsoluteError, Huber
 
 from ..cases import ALL_PAIRS, make_data, make_estimator
@@ -160,25 +160,6 @@ def test_stopping_watches_the_last_metric(metric, own_rows):
         assert len(curve) == model.n_estimators_
     else:
         assert not hasattr(model, "evals_result_")
-
-
-def test_curves_go_on_where_a_fit_was_interrupted(tmp_path):
-    X, y, X_other, y_other = halves(REAL)
-
-    def fit(path, *more):
-        callbacks = [Checkpoint(tmp_path / path, every=2), *more]
-        model = RFFBoostRegressor(callbacks=callbacks, **PLAIN | {"n_estimators": 9})
-        return model.fit(X, y, eval_set=[(X_other, y_other)]).evals_result_
-
-    def interrupt(progress):
-        if progress.round.index == 5:
-            raise KeyboardInterrupt
-
-    whole = fit("whole")
-    with pytest.raises(KeyboardInterrupt):
-        fit("interrupted", interrupt)
-    assert fit("interrupted") == whole
-    assert len(whole["validation_0"]["squared_error"]) == 9
 
 
 def test_an_interrupt_leaves_the_curves_of_what_was_done():

@@ -9,7 +9,6 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 from rffboost_ext import (
-    Checkpoint,
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostRegressor,
@@ -18,9 +17,8 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.plan import Interrupted
 from rffboost_ext.learners import RFFNewton
-from rffboost_ext.utils import files
 
-from ..persistence.checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits, fitted
+from .interrupted_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits
 
 
 class Ctrl_C:
@@ -85,25 +83,6 @@ def test_a_warm_start_after_an_interrupt():
     model.set_params(callbacks=None).fit(X, Y)
     whole = RFFBoostRegressor(**params).fit(X, Y)
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-4)
-
-
-def test_an_interrupt_while_a_checkpoint_is_written(tmp_path, monkeypatch):
-    writes, plain = [0], files.os.replace
-
-    def interrupting(*args):
-        writes[0] += 1
-        if writes[0] == 3:
-            raise KeyboardInterrupt
-        return plain(*args)
-
-    monkeypatch.setattr(files.os, "replace", interrupting)
-    params = {"learner": "rff_newton"} | ROUNDS
-    model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5)], **params)
-    with pytest.raises(KeyboardInterrupt, match="10 rounds"):
-        model.fit(X, Y)
-    assert bits(model) == bits(fitted(None, params | {"n_estimators": 10}))
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
-    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(None, params))
 
 
 def test_nothing_done_is_no_model(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor, TimeBudget, boost
 
 from ..estimators.test_every_estimator import BOOSTERS, N, X
-from ..persistence.checkpoint_cases import bits
+from .interrupted_cases import bits
 
 FEW = {"n_estimators": 4, "early_stopping": True, "learner": "auto", "tol": 0.0}
 PLANS = {

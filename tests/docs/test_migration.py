@@ -62,7 +62,7 @@ def test_names_elsewhere_exist():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.here)
 def test_names_here_exist(row):
-    scope = {name: getattr(rffboost_ext, name) for name in ("Tree", "Checkpoint")} | vars(rffboost_ext.losses)
+    scope = {"Tree": rffboost_ext.Tree} | vars(rffboost_ext.losses)
     values = {"loss": "'quantile'", "eval_metric": "'accuracy'", "class_weight": "{1: 2.0}"}
     call, _, name = row.here.partition("(")
     if call == "fit":

@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import (
-    Checkpoint,
     ConformalRegressor,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
@@ -64,26 +63,6 @@ def test_intervals_and_quantiles_move_with_the_offset():
     low, high = fitted.predict_interval(X, 5.0 * OFFSET).T
     assert ((low <= y) & (y <= high)).mean() > 0.85
     assert (high - low).max() < 4.0
-
-
-def test_a_checkpoint_is_of_one_offset(tmp_path):
-    class StopError(Exception):
-        pass
-
-    def stop(progress):
-        if progress.round.index == 5:
-            raise StopError
-
-    def fit(*more, base_margin=OFFSET):
-        callbacks = [Checkpoint(tmp_path / "c", every=2), *more]
-        return clone(PLAIN).set_params(callbacks=callbacks).fit(X, COUNTS, base_margin=base_margin)
-
-    with pytest.raises(StopError):
-        fit(stop)
-    with pytest.raises(ValueError, match="is of another fit that is not done, which differs in base_margin"):
-        fit(base_margin=OFFSET + 1.0)
-    wanted = clone(PLAIN).fit(X, COUNTS, base_margin=OFFSET).predict(X, OFFSET)
-    np.testing.assert_allclose(fit().predict(X, OFFSET), wanted, rtol=1e-12)
 
 
 def test_averages_and_compressed_models_need_the_offset(model):

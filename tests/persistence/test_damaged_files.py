@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, load_model
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, load_model
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import Packer
 
@@ -174,9 +174,6 @@ def test_files_of_any_size_are_refused_in_constant_memory(kind, tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6
-    if kind != "nested":
-        with pytest.raises(ValueError, match="model'"):
-            RFFBoostClassifier(callbacks=[Checkpoint(path)], **FEW).fit(X, Y)
 
 
 def test_walks_of_forged_trees_end(good, place):

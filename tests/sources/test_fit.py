@@ -11,7 +11,6 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from rffboost_ext import (
-    Checkpoint,
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostDistribution,
@@ -149,23 +148,6 @@ def test_queries_of_an_evaluation_set_come_from_its_source():
     )
     fitted = clone(model).fit(sources.arrays(X[half[0]], **rows), eval_set=[sources.arrays(X[half[1]], **held)])
     assert fitted.evals_result_ == expected.evals_result_
-
-
-def test_checkpoint_goes_on_with_the_same_sample(tmp_path):
-    rows = CutRows(X, MEAN, max_rows=1000, size=700)
-
-    def stop(progress):
-        if progress.round.index == 7:
-            raise RuntimeError("killed")
-
-    model = RFFBoostRegressor(**FEW | {"learner": "rff_newton"})
-    checkpoint = Checkpoint(tmp_path / "fit", every=5)
-    with pytest.raises(RuntimeError, match="killed"):
-        clone(model).set_params(callbacks=[checkpoint, stop]).fit(rows)
-    seen = []
-    resumed = clone(model).set_params(callbacks=[checkpoint, lambda progress: seen.append(progress.round.index)])
-    np.testing.assert_array_equal(resumed.fit(rows).predict(X), model.fit(rows).predict(X))
-    assert seen[0] >= 5
 
 
 def test_warm_start_and_initial_model_go_on_with_a_source():

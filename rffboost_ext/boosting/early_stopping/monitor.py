@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -204,28 +204,6 @@ class EarlyStopping:
         for start in range(0, len(later), size):
             raw = staged_scores(raw, later[start : start + size], self.rows.X)[-1].copy()
         return raw
-
-    def state(self) -> dict[str, Any]:
-        """The state for a checkpoint."""
-        self._evaluate()
-        raw = {"raw": self._raw, "best_raw": self._best_raw, "later": self._later}
-        return {"scores": self._scores, "best_round": self._best} | raw
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore the state from a checkpoint; a ValueError if it is none of these rows."""
-        shape = self._raw.shape
-        arrays = [state["raw"], state["best_raw"], *state.get("later", [])]
-        if any(not isinstance(raw, np.ndarray) or raw.dtype != np.float64 or raw.shape != shape for raw in arrays):
-            raise ValueError(f"early stopping: scores must be arrays of shape {shape}")
-        scores, best = state["scores"], state["best_round"]
-        if not (isinstance(scores, list) and all(type(score) is float for score in scores)):
-            raise ValueError(f"early stopping: errors must be a list of numbers, got {scores!r}")
-        if type(best) is not int or not 0 <= best < len(scores):
-            raise ValueError(f"early stopping: the best round must be one of {len(scores) - 1}, got {best!r}")
-        self._scores, self._best = state["scores"], state["best_round"]
-        self._raw, self._best_raw, self._pending = state["raw"], state["best_raw"], []
-        # Scores that are evaluated again, in other batches, could differ in the last bit.
-        self._later = list(state.get("later", []))
 
     def _evaluate(self) -> None:
         """Evaluate the pending rounds."""

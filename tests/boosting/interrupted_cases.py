@@ -1,12 +1,8 @@
-"""What the tests of checkpoints and interrupts share: parameters, fits with a checkpoint, all bits of a model."""
+"""What tests of fits that end early share: parameters, and all bits of a model."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-
-from rffboost_ext import Checkpoint, RFFBoostRegressor
 
 X = np.random.default_rng(0).standard_normal((120, 3))
 Y = np.sin(2.0 * X[:, 0]) + (X[:, 1] > 0.3)
@@ -15,11 +11,6 @@ ROUNDS = {"n_estimators": 12, "early_stopping": False}
 STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
 # Learners that keep nothing of earlier rounds but by Design.learner_state.
 WITHOUT_HISTORY = ("rff_newton", "rff_ridge", "rff_1", "rff_k")
-
-
-def fitted(path: Path | None, params: dict, shell=RFFBoostRegressor, every: int = 5, target=Y, **given):
-    callbacks = [] if path is None else [Checkpoint(path, every=every)]
-    return shell(callbacks=callbacks, **({"random_state": 0} | params)).fit(X, target, **given)
 
 
 def bits(model) -> list[bytes]:
