@@ -47,7 +47,6 @@ def boost(
     random_state: int | None = None,
     callbacks: Sequence[Callback] = (),
     init: Ensemble | None = None,
-    init_raw: Array | None = None,
     base_margin: Array | None = None,
     replay: Ensemble | None = None,
 ) -> Ensemble:
@@ -76,10 +75,6 @@ def boost(
         ends the loop.
     init : Ensemble, optional
         The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
-    init_raw : ndarray of shape (n, C), optional
-        The final scores of the loop of `init` on these rows, ``Progress.raw``; by default ``init.raw``, which is
-        the same up to rounding. With them the loop continues bit for bit, except that the state which a learner
-        keeps in ``Design.learner_state``, such as the kernel of kernel machines, starts anew.
     base_margin : ndarray of shape (n,) or (n, C), optional
         An offset of each row: the loss is minimised at raw scores plus the offset.
     replay : Ensemble, optional
@@ -132,8 +127,11 @@ def boost(
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
     fitter = RoundFitter(design, rows, replace(parts, given_step=parts.step), seed, terms)
-    init_raw = check_start(start, design, n_estimators, init_raw)
-    return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
+    if len(start) > n_estimators:
+        raise ValueError(
+            f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
+        )
+    return boost_rounds(fitter, start, None, n_estimators, callbacks)
 
 
 def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tuple[Term, ...]:
@@ -176,19 +174,3 @@ def check_real_array(name: str, given: Any) -> Array:
         raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
     # Kernels support only these two types.
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-
-
-def check_start(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array | None:
-    """The scores that :func:`boost` starts from, if given; a ValueError if they or `start` are incompatible."""
-    if len(start) > n_estimators:
-        raise ValueError(
-            f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
-        )
-    if raw is None:
-        return None
-    raw, shape = check_real_array("init_raw", raw), (design.n_samples, start.n_outputs)
-    if raw.shape != shape:
-        raise ValueError(f"boost: init_raw must have shape {shape}, got {raw.shape}")
-    if not np.isfinite(raw).all():
-        raise ValueError("boost: init_raw must be finite, got NaN or infinity")
-    return raw

@@ -231,7 +231,6 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         ({"weight": np.ones(3)}, ValueError, r"weight must have shape \(30,\), got \(3,\)"),
         ({"weight": np.full(30, -1.0)}, ValueError, "weight must be positive"),
         ({"weight": np.full(30, np.inf)}, ValueError, "weight must have a finite sum, got inf"),
-        ({"init_raw": np.zeros(30)}, ValueError, r"init_raw must have shape \(30, 1\), got \(30,\)"),
         ({"init": LONG, "n_estimators": 2}, ValueError, "n_estimators must be at least the 3 rounds .* got 2"),
         ({"init": "last"}, TypeError, "init must be an instance of Ensemble or None, got 'last'"),
         (

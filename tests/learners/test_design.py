@@ -93,8 +93,6 @@ def test_what_a_learner_keeps_has_no_name_of_ours() -> None:
         ("y", Y.astype(str), TypeError),
         ("y", np.full_like(Y, np.inf), ValueError),
         ("weight", np.full(60, "a"), TypeError),
-        ("init_raw", np.full((60, 1), np.nan), ValueError),
-        ("init_raw", [[0.0]], ValueError),
     ],
     ids=str,
 )
