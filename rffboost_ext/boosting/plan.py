@@ -92,9 +92,6 @@ class Plan:
         Share of rows that is held out if there is one fold.
     splits : sequence of pairs of ndarray, optional
         The rows to fit to and to hold out of each model, instead of folds at random.
-    races : bool, default=False
-        Whether a few rounds of the members are compared on the held-out rows, and the best one alone is trained,
-        instead of a stack of them.
     weight : ndarray of shape (m,) or (m, C), optional
         The weights of the members of a refresh, if no rows can be held out.
     prior_weight : float, default=0.0
@@ -108,7 +105,6 @@ class Plan:
     n_folds: int = 1
     validation_fraction: float = 0.1
     splits: Sequence[tuple[Array, Array]] | None = None
-    races: bool = False
     weight: Array | None = None
     prior_weight: float = 0.0
 

@@ -23,12 +23,10 @@ from .early_stopping.monitor import ErrorFunction
 from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
 from .plan import Member, Model, Plan, Result, Start
-from .training import FitRecorder, Trainer
+from .training import Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25
-# Rounds after which one of several kinds of members is chosen.
-RACE_ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Run:
     start : Start
         What it continues from.
     callbacks : sequence of callable
-        Called after each round; in races, refits and replays only those that may end the fit.
+        Called after each round; in refits and replays only those that may end the fit.
     """
 
     plan: Plan
@@ -66,7 +64,7 @@ class Run:
         if self.plan.patience is None:
             return self._of_all_rows(trainer)
         splits = [(ALL_ROWS, validation)] if validation is not None else self._splits(trainer.loss, seed)
-        trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
+        trainers, runs = self._train(trainer, splits)
         models = [[one.ensemble for one in row] for row in runs]
         # Members may have models of the first splits only.
         held = [out for _, out in splits[: min(map(len, runs))]]
@@ -132,27 +130,14 @@ class Run:
         by_score = weights_scores(loss, self.rows.y, models)
         return stacking_weights(loss, models[0][: len(held)], raw, held, by_score)
 
-    def _raced(self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]) -> Sequence[Member]:
-        """The members to train: all, or the one of least error in a few rounds, on average over splits."""
-        members = self.plan.members
-        if not self.plan.races or len(members) == 1:
-            return members
-        few = replace(self.plan, n_estimators=min(self._done + RACE_ROUNDS, self.plan.n_estimators))
-        # Callbacks and records do not see the race.
-        race, recorder = replace(self, plan=few, callbacks=ending(self.callbacks)), FitRecorder()
-        errors: list[float] = []
-        for row in race._models([replace(trainer, member=one, recorder=recorder) for one in members], splits):
-            if not (errors and ends_fit(self.callbacks)):
-                errors.append(sum(call().scores.min() for call in row))
-        return [members[int(np.argmin(errors))]]
-
     def _train(
-        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
+        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]
     ) -> tuple[list[Trainer], list[list[Model]]]:
         """The trainers of the members whose condition is met, and their models.
 
         If a callback ends the fit before the first member has all of its models, those that it has.
         """
+        members = self.plan.members
         labels = [
             ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, member.n_models(len(splits)))
             for number, member in enumerate(members)

@@ -29,7 +29,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
 from .parameters import DEFAULT_LEARNER
-from .policies import alternatives, policy_of
+from .policies import policy_of
 from .recipe import Facts, MemberRule, Recipe
 
 # Share of the rows that a refresh holds out for the weights of a stack, if a splitter has chosen those of the fit.
@@ -119,15 +119,12 @@ def require_recipe_alone(estimator: Any, stops: bool) -> None:
 
 
 def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None) -> Recipe:
-    """The recipe of a learner alone, or of a race of its alternatives."""
+    """The recipe of a learner alone."""
     policy = policy_of(learner)
     n_folds = n_folds or (1 if facts.n_samples > FEW else 4)
     after = policy.after if policy.after == "replay" or n_folds == 1 else "keep"
-    several = [
-        MemberRule(f"model {k}", one, after, limit=policy.patience_limit)
-        for k, one in enumerate(alternatives(learner))
-    ]
-    return Recipe(several, 0.1, short_patience(facts), n_folds=n_folds, races=True)
+    rule = MemberRule("model", learner, after, limit=policy.patience_limit)
+    return Recipe([rule], 0.1, short_patience(facts), n_folds=n_folds)
 
 
 def with_rate(recipe: Recipe, rate: Any) -> Recipe:
@@ -147,9 +144,8 @@ def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts,
         return recipe
     if not is_auto(estimator.n_iter_no_change):
         patience = Patience(int(estimator.n_iter_no_change))
-        alone = len(recipe.members) == 1 or recipe.races
-        members = [replace(one, limit=None) if alone else one for one in recipe.members]
-        recipe = replace(recipe, members=members)
+        if len(recipe.members) == 1:
+            recipe = replace(recipe, members=[replace(recipe.members[0], limit=None)])
     elif estimator.eval_metric is not None:
         # A metric may have no least value.
         patience = replace(patience, converged_below=0.0)

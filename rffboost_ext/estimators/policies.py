@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, TypeAlias
-
-from sklearn.base import clone
 
 from ..boosting.early_stopping.patience import PatienceLimit
 from ..core import Learner
@@ -17,7 +14,6 @@ from ..learners.kernel_machines.base import KernelMachine
 from ..learners.registry import LEARNERS
 from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT
 from ..terms import ImputeAndEncode
-from ..utils.param_validation import is_auto
 
 # Rows per pool of learners that do not see all rows at once: many times the sample of a round, but few enough to
 # bound its cost.
@@ -27,32 +23,6 @@ POOL_SIZE = 65_536
 IRLS_LIMIT = PatienceLimit(3, 1e-3)
 
 Answer: TypeAlias = Callable[[Any], Any]
-
-
-def single(learner: Learner) -> tuple[Learner, ...]:
-    """The learner alone."""
-    return (learner,)
-
-
-SYMMETRIC_TREES = {"leaf": ("constant", "linear"), "crosses": (0, 6)}
-"""What is tried for parameters of :class:`SymmetricTree` that are "auto"."""
-
-
-def symmetric_trees_of(learner: SymmetricTree) -> tuple[Learner, ...]:
-    """The trees with all combinations of what is tried; leaves are constant with monotone constraints."""
-    # Subclasses may have other constructor parameters.
-    given = learner.get_params(deep=False)
-    free = [name for name in SYMMETRIC_TREES if name in given and is_auto(given[name])]
-    names = [name for name in free if name != "leaf" or not learner.active_constraints]
-    several = product(*(SYMMETRIC_TREES[name] for name in names))
-    made = (clone(learner).set_params(**dict(zip(names, values, strict=True))) for values in several)
-    return tuple(made) if names else (learner,)
-
-
-def mixtures_of(learner: Mixture) -> tuple[Learner, ...]:
-    """A mixture with each of the alternatives of the trees."""
-    trees = alternatives(LEARNERS.make(learner.trees))
-    return tuple(clone(learner).set_params(trees=one) for one in trees) if len(trees) > 1 else (learner,)
 
 
 def allows_log_mixture(learner: Mixture) -> bool:
@@ -81,9 +51,6 @@ class LearnerPolicy:
         ``max_merged_rows(learner)`` is the most rows of which duplicates are merged, with summed weights. Learners
         that amplify rounding errors need it, so that a row of weight 2 and two equal rows give the same bits. Only
         fits without early stopping merge duplicates.
-    alternatives : callable, optional
-        ``alternatives(learner)`` are learners that a fit with early stopping compares in 50 rounds, to train the
-        best.
     replays : callable, optional
         ``replays(learner, expansion)`` says whether the terms of a model can be fitted again to all rows, with
         features of such an expansion. It is False where structures depend on the targets of rows that a term is
@@ -100,7 +67,6 @@ class LearnerPolicy:
     stops_early: bool = False
     pool_size: int | None = None
     max_merged_rows: Answer = lambda learner: 0
-    alternatives: Answer = single
     replays: Callable[[Any, ImputeAndEncode | None], bool] = lambda learner, expansion: True
     after: str = "replay"
     allows_log: Answer = lambda learner: False
@@ -129,13 +95,11 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     LassoPath: SECOND_ORDER,
     RidgePath: replace(SECOND_ORDER, pool_size=None),
     RFFIRLS: replace(SECOND_ORDER, patience_limit=IRLS_LIMIT),
-    Mixture: replace(SECOND_ORDER, alternatives=mixtures_of, allows_log=allows_log_mixture),
+    Mixture: replace(SECOND_ORDER, allows_log=allows_log_mixture),
     # With more rows XGBoost's bins depend on weights.
     Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, after="refit"),
     # Slopes amplify rounding errors, and a row of weight 2 is in one of the two parts of a tree's rows.
-    SymmetricTree: LearnerPolicy(
-        stops_early=True, max_merged_rows=everything, alternatives=symmetric_trees_of, replays=replays_trees
-    ),
+    SymmetricTree: LearnerPolicy(stops_early=True, max_merged_rows=everything, replays=replays_trees),
 }
 """The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
 
@@ -143,8 +107,3 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
 def policy_of(learner: Learner) -> LearnerPolicy:
     """The policy of the closest class of a learner in the table."""
     return next(filter(None, map(LEARNER_POLICIES.get, type(learner).__mro__)))
-
-
-def alternatives(learner: Learner) -> tuple[Learner, ...]:
-    """The learners that a fit with early stopping compares, to train the best."""
-    return tuple(policy_of(learner).alternatives(learner))

@@ -14,7 +14,7 @@ from ..core import Learner
 from ..data.dataset import Dataset
 from ..learners.registry import LEARNERS
 from ..terms import ImputeAndEncode
-from ..utils.param_validation import BOOL, OPTIONAL, Instance, Integer, OneOf, require
+from ..utils.param_validation import OPTIONAL, Instance, Integer, OneOf, require
 from ..utils.registry import full_repr
 from ..utils.sparse import SparseRows
 from .policies import policy_of
@@ -162,8 +162,6 @@ class Recipe:
     n_folds : int, default=1
         The number of folds, each of which is held out of one model of a member. With 1 the estimator's
         ``validation_fraction`` of the rows is held out.
-    races : bool, default=False
-        Whether the members are compared in 50 rounds, to train the best one alone.
 
     Examples
     --------
@@ -180,7 +178,6 @@ class Recipe:
     learning_rate: float | Callable[[int], float] = 0.1
     patience: Patience | None = field(default_factory=lambda: Patience(25))
     n_folds: int = 1
-    races: bool = False
 
     def __post_init__(self) -> None:
         owner, members = type(self).__name__, self.members
@@ -194,7 +191,6 @@ class Recipe:
         require(owner, "learning_rate", self.learning_rate, RATE)
         require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
         require(owner, "n_folds", self.n_folds, Integer(1))
-        require(owner, "races", self.races, BOOL)
         if members[0].when is not None:
             raise ValueError(f"{owner}: when of the first member must be None, got {members[0].when!r:.100}")
         if self.patience is None and len(members) > 1:
@@ -235,13 +231,7 @@ class Recipe:
         """
         rules = [one if self.n_folds > 1 else replace(one, n_models=1) for one in self.members]
         members = [one.member(parts, self.learning_rate, n_initial, expansion) for one in rules]
-        return Plan(
-            members,
-            n_estimators,
-            self.patience,
-            n_folds=self.n_folds,
-            races=self.races,
-        )
+        return Plan(members, n_estimators, self.patience, n_folds=self.n_folds)
 
     def __str__(self) -> str:
         wait = "all rounds" if self.patience is None else f"patience {self.patience.rounds}"

@@ -152,7 +152,6 @@ def refreshed_plan(
         plan,
         members=members,
         patience=None if sum(map(len, models)) == 1 else plan.patience,
-        races=False,
         n_folds=min(plan.n_folds, rows.n_groups),
         splits=None if divides else [],
         validation_fraction=HELD_OUT if has_splitter(model) else model.validation_fraction,

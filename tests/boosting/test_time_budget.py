@@ -17,14 +17,13 @@ PLANS = {
     "a stack over folds": FEW,
     "a stack and its refit": FEW | {"n_folds": 1},
     "a stack of refitted folds": FEW | {"n_folds": 3, "refit": True},
-    "a race": FEW | {"learner": "symmetric_tree", "n_folds": 2},
     "a replay": FEW | {"learner": "symmetric_tree", "n_folds": 1, "refit": True},
     "all rounds": FEW | {"early_stopping": False},
 }
 
 
 class Clock:
-    """A clock on which each round takes a second, of models, races and refits alike."""
+    """A clock on which each round takes a second, of models and refits alike."""
 
     def __init__(self, monkeypatch):
         self.now = 0.0
@@ -62,12 +61,10 @@ def test_a_fit_ends_with_the_round_in_which_its_time_is_over(kind, plan, monkeyp
     ample = kind.fitted(**PLANS[plan], callbacks=[clock, TimeBudget(1e6)])
     assert bits(ample) == bits(plain)
     n_rounds = int(clock.now)
-    # A race that is cut leaves a round of each fold, and the winner's first one.
-    late = 2 if plan in ("a race", "a replay") else 0
     for budget in {1, 2, 3, n_rounds // 2, n_rounds - 1}:
         clock.now = 0.0
         model = kind.fitted(**PLANS[plan], callbacks=[clock, TimeBudget(budget)])
-        assert budget <= clock.now <= budget + late
+        assert clock.now == budget
         check_is_complete(model)
 
 

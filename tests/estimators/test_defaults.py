@@ -132,7 +132,7 @@ PARAMETERS = [
     ({"refit": True}, lambda recipe: "keep" not in [one.after for one in recipe.members]),
     ({"eval_metric": "accuracy"}, lambda recipe: recipe.patience.converged_below == 0.0),
     ({"learner": "rff_1"}, lambda recipe: len(recipe.members) == 1 and recipe.learning_rate == 0.1),
-    ({"learner": "symmetric_tree"}, lambda recipe: recipe.races and len(recipe.members) == 2),
+    ({"learner": "symmetric_tree"}, lambda recipe: [one.after for one in recipe.members] == ["replay"]),
 ]
 
 

@@ -236,13 +236,6 @@ def test_without_patience_all_rounds_are_trained() -> None:
     assert same_bits(model, fitted("auto", learner="rff_newton", learning_rate=0.2, early_stopping=False))
 
 
-def test_a_race_trains_one_member() -> None:
-    model = fitted(replace(PAIR, races=True))
-    assert len(model.member_names_) == 1
-    alone = fitted(PAIR.without(*(set(PAIR.names) - set(model.member_names_))))
-    assert same_bits(model, alone)
-
-
 @pytest.mark.parametrize(("after", "count"), [("keep", 3), ("replay", 3), ("refit", 1)])
 @pytest.mark.parametrize("learner", ["symmetric_tree", Planes()], ids=str)
 def test_models_after_early_stopping(after: str, count: int, learner: Any) -> None:
@@ -289,7 +282,7 @@ def test_a_condition_is_asked_with_the_models_of_members_before() -> None:
     assert same_bits(model, fitted(PAIR.without("cosines")))
 
 
-@pytest.mark.parametrize("recipe", [PAIR, OWN, replace(PAIR, races=True)], ids=["pair", "own", "race"])
+@pytest.mark.parametrize("recipe", [PAIR, OWN], ids=["pair", "own"])
 def test_the_model_does_not_depend_on_threads(recipe: Recipe) -> None:
     assert same_bits(fitted(recipe), fitted(recipe, n_jobs=2))
 
@@ -421,7 +414,6 @@ def test_a_refresh_of_one_member_gives_the_model_of_the_fit(after: str, n_folds:
         (lambda: Recipe([TREES], learning_rate=0.0), ValueError, "Recipe: learning_rate"),
         (lambda: Recipe([TREES], patience=5), TypeError, "Recipe: patience"),
         (lambda: Recipe([TREES], n_folds=0), ValueError, "Recipe: n_folds"),
-        (lambda: Recipe([TREES], races="no"), TypeError, "Recipe: races"),
         (
             lambda: replace(PAIR, patience=None),
             ValueError,

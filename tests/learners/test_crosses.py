@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostRegressor, SymmetricTree, load_model
-from rffboost_ext.estimators.planning import alternatives
 from rffboost_ext.utils.coalitions import shapley_by_evaluation
 
 RNG = np.random.default_rng(0)
@@ -91,10 +90,3 @@ def test_constrained_features_are_not_crossed():
     model = RFFBoostRegressor(learner=learner, n_estimators=15, early_stopping=False, random_state=0).fit(X, Y)
     assert crossed(model) == {0, 1}
     assert (np.diff(model.predict(np.insert(np.zeros((50, 2)), 2, np.linspace(-3, 3, 50), axis=1))) >= 0).all()
-
-
-def test_auto_is_a_race_with_the_leaves():
-    names = ("leaf", "crosses")
-    tried = [tuple(getattr(one, name) for name in names) for one in alternatives(SymmetricTree(crosses="auto"))]
-    assert tried == [("constant", 0), ("constant", 6), ("linear", 0), ("linear", 6)]
-    assert fitted(X, "constant", "auto").ensemble_.compact().terms[0].other is None

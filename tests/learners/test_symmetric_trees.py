@@ -11,15 +11,12 @@ from scipy.optimize import isotonic_regression
 
 from rffboost_ext import (
     Design,
-    Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
     Round,
     SymmetricTree,
     SymmetricTrees,
-    Tree,
 )
-from rffboost_ext.estimators.planning import alternatives
 from rffboost_ext.learners.trees.symmetric import columns, growth
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
@@ -171,20 +168,6 @@ def test_many_outputs_share_the_splits_of_one_tree():
     assert model.score(rows, classes) > 0.8
 
 
-def test_the_kind_of_leaf_that_leads_after_a_few_rounds_is_trained():
-    for target in (np.nan_to_num(X) @ [1.0, 2.0, 0.0, 0.0], np.round(np.nan_to_num(X[:, 0])) + RNG.random(N)):
-        seen: list[Any] = []
-        options = {"n_folds": 1, "random_state": 0}
-        constant, linear = (
-            RFFBoostRegressor(learner=SymmetricTree(leaf=leaf), **options).fit(X, target)
-            for leaf in ("constant", "linear")
-        )
-        auto = RFFBoostRegressor(learner="symmetric_tree", callbacks=[seen.append], **options).fit(X, target)
-        leads = linear.validation_scores_[:51].min() < constant.validation_scores_[:51].min()
-        np.testing.assert_array_equal(auto.predict(X), (linear if leads else constant).predict(X))
-        assert len(seen) == len(auto.validation_scores_) - 1
-
-
 @pytest.mark.parametrize("params", [{"colsample_bylevel": 0.5}, {"subsample": 0.5}])
 def test_random_numbers_are_of_the_seed(params):
     learner = SymmetricTree(leaf="constant", **params)
@@ -227,11 +210,14 @@ def test_a_refit_keeps_the_splits_and_fits_leaves_to_all_rows(leaf):
     assert not np.allclose(again.value, trees.value)
 
 
-def test_a_mixture_has_the_alternatives_of_its_trees():
-    kinds = [one.trees.leaf for one in alternatives(Mixture(trees=SymmetricTree()))]
-    assert kinds == ["constant", "linear"]
-    for alone in (Mixture(trees=Tree()), Mixture(trees=SymmetricTree(leaf="linear"))):
-        assert alternatives(alone) == (alone,)
+def test_leaves_are_linear_unless_outputs_are_monotone():
+    def fitted(**params: Any) -> np.ndarray:
+        return RFFBoostRegressor(learner=SymmetricTree(**params), **ONE_ROUND).fit(X, Y).predict(X)
+
+    signs = {"monotone_constraints": (1, 0, 0, 0)}
+    np.testing.assert_array_equal(fitted(), fitted(leaf="linear"))
+    np.testing.assert_array_equal(fitted(**signs), fitted(leaf="constant", **signs))
+    assert not np.array_equal(fitted(), fitted(leaf="constant"))
 
 
 def test_neighbouring_numbers_are_separated():

@@ -11,7 +11,6 @@ import numpy as np
 from ....core import Round, Term
 from ....terms import SymmetricTrees
 from ....terms.crosses import NO_CROSSES, Crosses
-from ....utils.param_validation import is_auto
 from ....utils.sparse import SparseRows
 from ....utils.typing import Array
 from ...subsampling import RowSampler, sample_rows
@@ -63,7 +62,7 @@ class SymmetricGrower:
     def _histograms(self, round: Round) -> Histograms:
         """Memory for histograms, and from the first round on crosses among the features."""
         learner, design = self.learner, round.design
-        most = 0 if is_auto(learner.crosses) else int(learner.crosses)
+        most = int(learner.crosses)
         if most > 1:
             self.features = self._binned(round, self._chosen_crosses(round, most))
         n_gradients = min(round.raw.shape[1], learner.n_projections)
@@ -148,7 +147,7 @@ class SymmetricGrower:
     def _finished(self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array) -> tuple[Term, Array]:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
         learner, sums = self.learner, leaf_sums(leaf, tree.depth, derivatives)
-        lines = self._lines(round, tree) if learner.leaf == "linear" and tree.depth > 0 else None
+        lines = self._lines(round, tree) if learner.has_linear_leaves and tree.depth > 0 else None
         old = old_coefficients(tree, lines) if round.prior_weight else None
         if old is not None:
             sums[..., 0] -= round.prior * old[..., -1]

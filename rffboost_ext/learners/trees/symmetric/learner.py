@@ -44,10 +44,8 @@ class SymmetricTree(Learner):
     max_depth : int, default=6
         Maximum number of levels, from 1 to 10.
     leaf : {"auto", "constant", "linear"}, default="auto"
-        What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" an estimator
-        with early stopping tries both for 50 rounds and trains the one of smaller error on the held-out rows, also
-        for the trees of a :class:`Mixture`. Leaves are constant without early stopping, and with monotone
-        constraints.
+        What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" they are
+        linear, or constant with monotone constraints.
     min_child_weight : float, default=1.0
         Minimum sum of hessians in a leaf. A leaf that a level would divide into smaller ones gains nothing by it;
         a leaf that is smaller has the value of its parent.
@@ -74,10 +72,9 @@ class SymmetricTree(Learner):
         with few rows per level, but requires early stopping.
     n_projections : int, default=5
         With more outputs than this, splits are found for this number of random projections of the gradients.
-    crosses : int or "auto", default=0
+    crosses : int, default=0
         Number of features, the most important numbers, whose differences and products are further columns for
-        splits: 6 have 30. Features with a monotone constraint are left out. With "auto" an estimator with early
-        stopping tries 0 and 6, as for `leaf`; without early stopping there are none.
+        splits: 6 have 30. Features with a monotone constraint are left out.
     monotone_constraints : sequence of -1, 0 and 1, optional
         For each feature, whether predictions decrease with it, are unconstrained, or increase with it. Categories
         must have 0. Leaves must be constant. Scores that do not change predictions, such as the scale of a
@@ -121,7 +118,7 @@ class SymmetricTree(Learner):
     ordered: bool = True
     n_projections: int = 5
     monotone_constraints: Sequence[int] | None = None
-    crosses: int | str = 0
+    crosses: int = 0
 
     step = "unit"
     multi_output = True
@@ -140,7 +137,7 @@ class SymmetricTree(Learner):
         "ordered": BOOL,
         "n_projections": Integer(1),
         "monotone_constraints": SIGNS | OPTIONAL,
-        "crosses": Integer(0) | OneOf(("auto",)),
+        "crosses": Integer(0),
     }
 
     def validate(self) -> None:
@@ -156,6 +153,11 @@ class SymmetricTree(Learner):
         """The constraints that are set."""
         is_set = self.monotone_constraints is not None and any(self.monotone_constraints)
         return ("monotone_constraints",) if is_set else ()
+
+    @property
+    def has_linear_leaves(self) -> bool:
+        """Whether leaves are linear."""
+        return self.leaf == "linear" or (self.leaf == "auto" and not self.active_constraints)
 
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The tree of this round."""
