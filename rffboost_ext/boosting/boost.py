@@ -23,8 +23,10 @@ from ..preprocessing.row_arguments import check_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
-from .callbacks import CALLBACKS, Callback
+from .callbacks import CALLBACKS, Callback, ModelLabel
+from .fit_state import FitState
 from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
+from .training import CallbackForwarder
 
 PARAMETERS = {
     "n_estimators": Integer(1),
@@ -131,7 +133,8 @@ def boost(
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
         )
-    return boost_rounds(fitter, start, None, n_estimators, callbacks)
+    forwarder = CallbackForwarder(FitState(start, None, callbacks), n_estimators, ModelLabel())
+    return boost_rounds(fitter, start, None, n_estimators, forwarder)
 
 
 def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tuple[Term, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from .._signals import raise_dropped
-from ..contracts.fit import baseline_of, check_derivatives, check_terms_of_fit, fit_term, prepare
+from ..contracts.fit import baseline_of, check_derivatives, check_terms_of_fit, fit_term, is_foreign, prepare
 from ..core import Learner, Loss, Observations, Round, Spec, Step, Term
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
@@ -18,7 +20,6 @@ from ..terms.ensemble import Ensemble
 from ..terms.mapped import unmapped
 from ..utils.param_validation import POSITIVE, Integer, is_auto, require
 from ..utils.typing import Array
-from .callbacks import Callback, Progress, stops_training
 from .plan import Interrupted
 from .steps import RATE, STEPS, ConfidenceRated, LineSearch, Newton
 
@@ -52,7 +53,7 @@ class Parts:
         given_step = None if is_auto(step) else STEPS.create(step)
         return cls(LOSSES.create(loss), LEARNERS.create(learner), given_step)
 
-    @property
+    @cached_property
     def step(self) -> Step:
         """The given step, or the default one of the loss and the learner."""
         return default_step(self.loss, self.learner) if self.given_step is None else self.given_step
@@ -178,8 +179,7 @@ def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
     return float(value)
 
 
-@dataclass(frozen=True)
-class RoundUpdate:
+class RoundUpdate(NamedTuple):
     """The result of a boosting round.
 
     Attributes
@@ -214,6 +214,11 @@ class RoundFitter:
     prior_weight: float = 0.0
     """Weight of their old values, in rows."""
 
+    @cached_property
+    def is_foreign(self) -> bool:
+        """Whether the learner is not one of this package, so that its terms are checked."""
+        return is_foreign(self.parts.learner)
+
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
         loss, step = self.parts.loss, self.parts.step
@@ -229,7 +234,7 @@ class RoundFitter:
             design = design.through(feature_map)
         state = y, raw, *derivatives, weight, index, rng, shrinkage
         round = Round(design, loss, *state, offset=offset, prior_weight=self.prior_weight)
-        fitted, output = fit_term(self.parts.learner, round, earlier)
+        fitted, output = fit_term(self.parts.learner, round, earlier, self.is_foreign)
         keep, length = take_step(step, round, output)
         return RoundUpdate(round, design.restore(fitted), output, keep, length)
 
@@ -239,9 +244,12 @@ def boost_rounds(
     start: Ensemble,
     init_raw: Array | None,
     n_estimators: int,
-    callbacks: Sequence[Callback],
+    report: Callable[[RoundUpdate, Array], bool],
 ) -> Ensemble:
-    """The ensemble `start` with further rounds up to `n_estimators`, from its scores on."""
+    """The ensemble `start` with further rounds up to `n_estimators`, from its scores on.
+
+    After each round ``report(update, raw)`` gets the scores and says whether to end.
+    """
     raw = start.raw(fitter.design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
     try:
@@ -252,14 +260,11 @@ def boost_rounds(
             moves.append(np.array([update.keep, update.length]))
             if index == len(start) + 1:
                 check_terms_of_fit(terms[-2:], fitter.design.original, update.output)
-            progress = Progress(
-                update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
-            )
-            if any([stops_training(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
+            if report(update, raw):
                 break
             raise_dropped()
             # Free the arrays of this round before the next.
-            del update, progress
+            del update
     except KeyboardInterrupt as error:
         raise Interrupted(build_ensemble(start, terms, moves)) from error
     if len(terms) < len(start) + 2:

@@ -15,12 +15,12 @@ from ..preprocessing.feature_expansion import fit_scaling
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, ModelLabel, Progress, stops_training
+from .callbacks import Callback, Curves, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
 from .early_stopping.patience import PatienceLimit
 from .evaluation import Evaluation
 from .fit_state import FitState
-from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
+from .loop import Parts, RoundFitter, RoundUpdate, boost_rounds, initial_ensemble
 from .plan import Interrupted, Member, Model, Plan, Result
 
 
@@ -49,7 +49,7 @@ class FitRecorder:
 
 
 class CallbackForwarder:
-    """Calls the callbacks of a model with what the loop does not know, and keeps the latest scores.
+    """Calls the callbacks of a model after each round, and keeps the latest scores.
 
     Parameters
     ----------
@@ -63,15 +63,17 @@ class CallbackForwarder:
 
     def __init__(self, state: FitState, n_estimators: int, model: ModelLabel) -> None:
         self.callbacks, self.history, self.stopped, self.raw = state.callbacks, state.history, False, state.raw
-        self.known: dict[str, Any] = {"n_estimators": n_estimators, "model": model}
-        if self.history is not None:
-            self.known["evaluations"] = self.history.curves
+        curves: Callable[[], Curves] = dict if self.history is None else self.history.curves
+        self.n_estimators, self.known = n_estimators, (state.ensemble.baseline, model, curves)
 
-    def __call__(self, progress: Progress) -> bool:
+    def __call__(self, update: RoundUpdate, raw: Array) -> bool:
+        self.raw = raw
+        if self.history is None and not self.callbacks:
+            return False
+        moved = update.term, update.keep, update.length, raw
+        progress = Progress(update.round, self.n_estimators, *moved, *self.known)
         if self.history is not None:
             self.history.add(progress)
-        self.raw = progress.raw
-        progress = replace(progress, **self.known)
         self.stopped = any([stops_training(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
         return self.stopped
 
@@ -275,7 +277,7 @@ class Trainer:
         terms = () if replay is None else replay.terms
         parts = Parts(self.loss, self.member.learner, self.member.step)
         fitter = RoundFitter(design, data.observations, parts, self.seed, terms, prior_weight)
-        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), [forwarder])
+        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), forwarder)
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.
         sample_ends = chances is not None and len(state.ensemble) % ROUNDS_PER_SAMPLE == 0

@@ -231,8 +231,12 @@ def check_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
         require_derivatives(loss, found, raw, where)
 
 
-def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tuple[Term, Array]:
+def fit_term(
+    learner: Learner, round: Round, earlier: Term | None = None, foreign: bool = True
+) -> tuple[Term, Array]:
     """Fit a learner, or an earlier term again; return the term and its outputs (n, C) on the rows of the round.
+
+    The arrays of terms are checked if the learner is `foreign`, which is one that is not of this package.
 
     Raises
     ------
@@ -244,17 +248,18 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
     def fit() -> Fitted:
         return learner.fit(round) if earlier is None else learner.refit(earlier, round)
 
-    fitted = unchanged_fit(learner, round, fit) if round.index == 0 and is_foreign(learner) else fit()
+    fitted = unchanged_fit(learner, round, fit) if round.index == 0 and foreign else fit()
     term = fitted[0] if isinstance(fitted, tuple) and len(fitted) == 2 else fitted
     if not isinstance(term, Term):
         raise TypeError(
             f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe(term)}"
         )
-    try:
-        n_features = round.design.original.shape[1] if term.on_original else round.design.n_features
-        term.check(n_features, round.raw.shape[1])
-    except ValueError as error:
-        raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
+    if foreign:
+        try:
+            n_features = round.design.original.shape[1] if term.on_original else round.design.n_features
+            term.check(n_features, round.raw.shape[1])
+        except ValueError as error:
+            raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)
     if not is_finite(output, round.raw.shape):
         what = f"learner {learner!r}: what its term yields"

@@ -31,6 +31,20 @@ def find_leaves(columns, feature, threshold, missing_right, subset, members, lea
                 leaf[i] |= bit * np.int32(x[i] >= t)
 
 
+@kernel("T[2] i4[2] f8[2] b1[2] i4[2] u1[2] i4[2]*")
+def find_tree_leaves(X, feature, threshold, missing_right, subset, members, leaf):  # type: ignore[no-untyped-def]
+    """Write the leaf of each row of X (n, d) in each tree, (T, n)."""
+    columns, own = np.empty((feature.shape[1], BLOCK)), np.arange(feature.shape[1])
+    for start in range(0, len(X), BLOCK):
+        stop = min(start + BLOCK, len(X))
+        for t in range(len(feature)):
+            for level in own:
+                for i in range(start, stop):
+                    columns[level, i - start] = X[i, feature[t, level]]
+            splits = threshold[t], missing_right[t], subset[t], members
+            find_leaves(columns, own, *splits, leaf[t, start:stop])
+
+
 @numba.njit(**INNER)
 def center_levels(columns, feature, low, high, center, z):  # type: ignore[no-untyped-def]
     """Write the clipped and centered features of the levels of a tree to z (rows, D); missing values are 0."""

@@ -114,10 +114,16 @@ class SymmetricTrees(Term):
         return replace(self, feature=feature, other=other)
 
     def leaves(self, X: Rows) -> Array:
-        """The leaf of each row of X (n, d) in each tree: (n, T)."""
-        number = np.tile(np.arange(2.0**self.depth)[:, None], (self.n_trees, 1, 1))
-        found = replace(self, value=number, slope=None).group_outputs(X, np.arange(self.n_trees), self.n_trees)
-        return found[:, :, 0].T.astype(np.int64)
+        """The leaf of each row of X (n, d) in each tree: (n, T), int32."""
+        from ..kernels.symmetric_tree_evaluation import find_tree_leaves
+
+        if isinstance(X, SparseRows):
+            used = self.used_columns
+            return self.on_columns(used).leaves(X[:, used])
+        plain, crosses = self.split_columns(X.shape[1])
+        columns, leaf = np.ascontiguousarray(crosses.append(X)), np.empty((self.n_trees, len(X)), dtype=np.int32)
+        find_tree_leaves(columns, plain.feature, self.threshold, self.missing_right, *self.category_sets, leaf)
+        return leaf.T
 
     def split_columns(self, n_features: int) -> tuple[SymmetricTrees, Crosses]:
         """The trees as functions of d features and of crosses, as columns d, d + 1, ...; and the crosses.

@@ -126,7 +126,7 @@ class SymmetricGrower:
     def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
         sample, _ = self._divided(round)
-        leaf = tree.leaves(round.design.original)[:, 0].astype(np.int32)
+        leaf = tree.leaves(round.design.original)[:, 0]
         return self._finished(sample, tree, leaf, exact_derivatives(sample))
 
     def _divided(self, round: Round) -> tuple[Round, Array]:

@@ -96,17 +96,17 @@ class Lines:
         """
         size, shape = self.size, constant.shape
         matrix, right, counts = self._normal_equations(rows, shape, n_jobs)
+        diagonal = np.einsum("...ii->...i", matrix)
         # With very large weights a penalty would be lost in rounding.
-        ridges = np.maximum(ridge, LEAST_RIDGE * matrix[..., -1, -1])
-        matrix[..., range(size - 1), range(size - 1)] += ridges[..., None]
-        matrix[..., -1, -1] += penalty
+        diagonal[..., :-1] += np.maximum(ridge, LEAST_RIDGE * diagonal[..., -1:])
+        diagonal[..., -1] += penalty
         many = counts >= ROWS_PER_COEFFICIENT * size
         if old is not None:
-            matrix[..., range(size), range(size)] += prior[:, None]
+            diagonal += prior[:, None]
             right += prior[:, None] * old
             many |= old[..., :-1].any(axis=(1, 2))
         # An output without hessians has no regression if its value is not penalised.
-        many = (enough & many)[:, None] & (matrix[..., -1, -1] > 0.0)
+        many = (enough & many)[:, None] & (diagonal[..., -1] > 0.0)
         found = np.zeros((*shape, size))
         found[..., -1] = constant
         found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
