@@ -35,7 +35,7 @@ class OnnxPredictor:
     model : path-like, bytes or ModelProto
         A model written by this package.
     n_jobs : int or None, default=None
-        Threads; None or -1 for as many as there are cores, -2 for one fewer.
+        Threads; None for all cores that the process may use, -2 for one fewer than there are.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class OnnxPredictor:
         self._asked_jobs = n_jobs
         self._name = name_of(model)
         self.metadata: Metadata = read_metadata(proto, self._name)
-        self.n_jobs = count_threads(-1 if n_jobs is None else n_jobs)
+        self.n_jobs = count_threads(n_jobs)
         self.n_features_in_ = self.metadata.n_features
         if self.metadata.classes is not None:
             self.classes_ = self.metadata.classes

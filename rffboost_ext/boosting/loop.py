@@ -18,6 +18,7 @@ from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..terms.ensemble import Ensemble
 from ..terms.mapped import unmapped
+from ..utils.parallel import raise_if_abandoned
 from ..utils.param_validation import POSITIVE, Integer, is_auto, require
 from ..utils.typing import Array
 from .plan import Interrupted
@@ -263,6 +264,7 @@ def boost_rounds(
             if report(update, raw):
                 break
             raise_dropped()
+            raise_if_abandoned()
             # Free the arrays of this round before the next.
             del update
     except KeyboardInterrupt as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
 from ..losses.constant_scores import constant_scores
 from ..terms.ensemble import Ensemble, weighted_sum
-from ..utils.parallel import START_CALLS, Calls, call_later
+from ..utils.parallel import START_CALLS, Calls, call_later, start_on_threads
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel, ending, ends_fit
@@ -145,48 +145,59 @@ class Run:
         several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        independent = iter(self._models([one for one in several if not trails(one.member)], splits))
+        independent = iter(self._models([one for one in several if is_independent(one.member)], splits))
         for own in several:
-            calls = self._models([own], splits, results)[0] if trails(own.member) else next(independent)
-            n_models = len(calls)
+            calls = next(independent) if is_independent(own.member) else self._dependent(own, splits, results)
             runs = self._runs(own, calls, results)
-            if len(runs) == n_models:
+            if len(runs) == own.label.n_folds:
                 trainers.append(own)
                 results.append(runs)
             if ends_fit(self.callbacks):
                 break
         return (trainers, results) if results else ([own], [runs])
 
-    def _runs(self, trainer: Trainer, calls: Calls, others: Sequence[Sequence[Model]]) -> list[Model]:
+    def _runs(
+        self, trainer: Trainer, calls: Iterable[Callable[[], Model]], others: Sequence[Sequence[Model]]
+    ) -> list[Model]:
         """The models of a member while its condition is met by the models of others, and no callback ends the fit.
 
         Of several models the one that was then in training is left out.
         """
         when, runs = trainer.member.when, list[Model]()
-        while calls:
-            call = calls.pop(0)
-            if when is None or when.is_met(runs, others):
-                runs.append(call())
-                trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
-                if ends_fit(self.callbacks):
-                    return runs[:-1] or runs
+        for call in calls:
+            if when is not None and not when.is_met(runs, others):
+                break
+            runs.append(call())
+            trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
+            if ends_fit(self.callbacks):
+                return runs[:-1] or runs
         return runs
+
+    def _dependent(
+        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], others: Sequence[Sequence[Model]]
+    ) -> Iterator[Callable[[], Model]]:
+        """The calls of a member that depends on others: the first model may show that no more are needed."""
+        rivals = others if trails(trainer.member) else ()
+        count = trainer.label.n_folds
+        yield from self._models([trainer], splits, rivals, range(1))[0]
+        yield from self._models([trainer], splits, rivals, range(1, count))[0]
 
     def _models(
         self,
         trainers: Sequence[Trainer],
         splits: Sequence[tuple[Index, Dataset]],
         others: Sequence[Sequence[Model]] = (),
+        numbers: range | None = None,
     ) -> list[Calls]:
-        """For each trainer, the calls that return its models, given those of other members."""
-        counts = [one.member.n_models(len(splits)) for one in trainers]
+        """For each trainer, the calls that return its models or some of them, given those of other members."""
+        several = [range(one.label.n_folds) if numbers is None else numbers for one in trainers]
         rivals = [
             min((float(row[k].scores.min()) for row in others if k < len(row)), default=np.inf)
             for k in range(len(splits))
         ]
-        pairs = [(number, k) for number, count in enumerate(counts) for k in range(count)]
-        calls = self._start(trainers[0], partial(self._model, trainers, splits, rivals), pairs)
-        return [[calls.pop(0) for _ in range(count)] for count in counts]
+        pairs = [(place, k) for place, own in enumerate(several) for k in own]
+        calls = iter(self._start(trainers, partial(self._model, trainers, splits, rivals), pairs))
+        return [[next(calls) for _ in own] for own in several]
 
     def _model(
         self,
@@ -210,9 +221,13 @@ class Run:
         extra = EXTRA_ROUNDS if several else 1.0
         return trainer.fit_stopping(data, held, self.plan, self.callbacks, self._init, extra, rivals[k])
 
-    def _start(self, trainer: Trainer, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
-        """Calls of a function; with callbacks they run one by one in this process."""
-        return (call_later if self.callbacks else START_CALLS.get())(function, several)
+    def _start(
+        self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Iterable[tuple[Any, ...]]
+    ) -> Calls:
+        """Calls of a function; with callbacks they run one by one in this thread."""
+        if self.callbacks or not trainers:
+            return call_later(function, several)
+        return (START_CALLS.get() or partial(start_on_threads, trainers[0].n_jobs))(function, several)
 
     def _of_more_rows(
         self,
@@ -222,41 +237,49 @@ class Run:
     ) -> list[list[Ensemble]]:
         """The models of members that replay or refit, on all rows, and the models of the others."""
         growth = len(self.rows) / float(np.mean([len(self.rows.y[kept]) for kept, _ in splits])) if splits else 1.0
-        chosen = [trainer.member.after != "keep" for trainer in trainers]
-        numbers = [(number,) for number, is_chosen in enumerate(chosen) if is_chosen]
-        calls = self._start(trainers[0], partial(self._of_every_row, trainers, models, growth), numbers)
-        return [calls.pop(0)() if is_chosen else row for is_chosen, row in zip(chosen, models, strict=True)]
+        counts = {"keep": 0, "refit": 1}
+        numbers = [
+            range(counts.get(one.member.after, len(row))) for one, row in zip(trainers, models, strict=True)
+        ]
+        pairs = [(number, k) for number, own in enumerate(numbers) for k in own]
+        calls = iter(self._start(trainers, partial(self._of_every_row, trainers, models, growth), pairs))
+        found = [[next(calls)() for _ in own] for own in numbers]
+        return [newest(old, new) for old, new in zip(models, found, strict=True)]
 
     def _of_every_row(
-        self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int
-    ) -> list[Ensemble]:
-        """Models on all rows: the rounds of each again, or a single one of new rounds.
+        self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int, k: int
+    ) -> Ensemble | None:
+        """A model on all rows: the rounds of model k again, or new rounds; None if a callback ends it before.
 
-        A new model has `growth` times the mean of the new rounds. If a callback ends the fit before all rounds are
-        done, the models of the splits stay.
+        A new model has `growth` times the mean of the new rounds.
         """
         trainer, own, callbacks = trainers[number], models[number], ending(self.callbacks)
-        if trainer.member.after == "replay":
-            sources = trainer.member.fitted or own
-            return [
-                model if ends_fit(callbacks) else self._whole(trainer.independent(k), source, model)
-                for k, (source, model) in enumerate(zip(sources, own, strict=True))
-            ]
         if ends_fit(callbacks):
-            return own
-        new = float(np.mean([len(model) for model in own])) - self._done
-        n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
-        model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self._init)
-        return [model] if len(model) == n_rounds else own
-
-    def _whole(self, trainer: Trainer, source: Ensemble, model: Ensemble) -> Ensemble:
-        """The rounds of a model on all rows, or `model` if a callback ends the fit before all of them are done."""
-        again = self._replayed(trainer, self.rows, source)
-        return again if len(again) == len(source) else model
+            return None
+        if trainer.member.after == "replay":
+            source = (trainer.member.fitted or own)[k]
+            model, n_rounds = self._replayed(trainer.independent(k), self.rows, source), len(source)
+        else:
+            new = float(np.mean([len(model) for model in own])) - self._done
+            n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
+            model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self._init)
+        return model if len(model) == n_rounds else None
 
     def _replayed(self, trainer: Trainer, rows: Dataset, source: Ensemble) -> Ensemble:
         """The rounds of a model again on some rows."""
         return trainer.replay(rows, source, self._init, self.plan.prior_weight, ending(self.callbacks))
+
+
+def newest(old: list[Ensemble], new: Sequence[Ensemble | None]) -> list[Ensemble]:
+    """Models of all rows, one of each old model or a single one; those of the splits where there is none."""
+    if len(new) != len(old):
+        return [one for one in new if one is not None] or old
+    return [before if one is None else one for before, one in zip(old, new, strict=True)]
+
+
+def is_independent(member: Member) -> bool:
+    """Whether the models of a member do not depend on those before it."""
+    return member.when is None and not trails(member)
 
 
 def trails(member: Member) -> bool:

@@ -99,7 +99,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         the column. In columns with missing values in fit, trees learn the direction; for cosines they are imputed
         by linear regression on the row's other numbers and flagged by an indicator.
     n_jobs : int or None, default=None
-        Threads: None for one, -1 for all. The result does not depend on it.
+        Threads: None for all cores that the process may use, but one within a worker of joblib or Dask; -1 for all
+        cores. The result does not depend on it.
     verbose : int, default=0
         1 prints the seconds so far and about how many are left, the training loss, and the metrics on
         ``eval_set`` or the validation score to standard error, about ten times per model, and at least every 50

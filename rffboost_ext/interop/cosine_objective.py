@@ -61,7 +61,7 @@ class CosineObjective:
     random_state : int, default=0
         Seed of the cosines.
     n_jobs : int or None, default=None
-        Threads for cosines: None for one, -1 for all.
+        Threads for cosines, as those of an estimator.
 
     Raises
     ------

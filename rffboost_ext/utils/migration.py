@@ -40,7 +40,7 @@ TABLE = {
         Row("missing=...", "use_missing nan_mode", "NaN is always a missing value"),
         Row('learner="tree"', "booster boosting_type boosting", "neither DART nor linear boosters"),
         Row("random_state=...", "seed random_seed bagging_seed feature_fraction_seed data_random_seed"),
-        Row("n_jobs=...", "nthread num_threads num_thread nthreads thread_count", "1 by default; -1: all cores"),
+        Row("n_jobs=...", "nthread num_threads num_thread nthreads thread_count", "all cores by default, as -1"),
         Row("verbose=...", "verbosity verbose_eval metric_freq metric_period silent logging_level",
             "k > 1 prints every k rounds"),
     ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache, lru_cache, partial
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeAlias
 
 from .._signals import defer_signals
@@ -26,10 +27,25 @@ def call_later(function: Callable[..., Any], several: Iterable[tuple[Any, ...]])
     return [partial(function, *args) for args in several]
 
 
-START_CALLS: ContextVar[Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Calls]] = ContextVar(
-    "START_CALLS", default=call_later
-)
-"""Starts independent calls, perhaps in other processes; a call that is dropped need not run."""
+Starter: TypeAlias = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Calls]
+
+START_CALLS: ContextVar[Starter | None] = ContextVar("START_CALLS", default=None)
+"""Starts independent calls in other processes, of which some may be dropped; None to make them in this one."""
+
+ABANDONED: ContextVar[Event | None] = ContextVar("ABANDONED", default=None)
+"""Set if the result of the present call is not needed any more."""
+
+
+class Abandoned(Exception):
+    """A call whose result is not needed any more, as another one has failed."""
+
+
+def raise_if_abandoned() -> None:
+    """Raise :class:`Abandoned` if the result of the present call is not needed any more."""
+    event = ABANDONED.get()
+    if event is not None and event.is_set():
+        raise Abandoned
+
 
 # Minimum number of tiles per thread: fewer do not pay off.
 MIN_TILES_PER_THREAD = 4
@@ -48,14 +64,50 @@ if hasattr(os, "register_at_fork"):
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """The number of threads for scikit-learn's `n_jobs`: None for one, -1 for all, -2 for all but one."""
-    if n_jobs is None or n_jobs > 0:
+    """The number of threads for `n_jobs`: None for :func:`usable_threads`, -1 for all cores, -2 for one fewer."""
+    if n_jobs is None:
+        return usable_threads()
+    if n_jobs > 0:
         # XGBoost takes no integer of NumPy.
-        return int(n_jobs or 1)
+        return int(n_jobs)
+    return max(1, _cores(os.environ.get("LOKY_MAX_CPU_COUNT")) + 1 + n_jobs)
+
+
+def usable_threads() -> int:
+    """The cores that this process may use, and 1 within a worker of joblib or Dask, which has others beside it.
+
+    Limits of ``NUMBA_NUM_THREADS`` and of threadpoolctl, or the environment variables of BLAS, are upper bounds.
+    """
+    if is_in_worker():
+        return 1
+    limits = [_cores(os.environ.get("LOKY_MAX_CPU_COUNT"))]
+    if (given := os.environ.get("NUMBA_NUM_THREADS", "")).isdecimal():
+        limits.append(int(given))
+    if libraries := _blas_libraries():
+        limits.append(max(SINGLE_BLAS.threads_before(library) for library in libraries))
+    return max(1, min(limits))
+
+
+def is_in_worker() -> bool:
+    """Whether this is a call within a worker of joblib or Dask, or a fit whose models are trained on workers."""
+    from joblib.parallel import get_active_backend
+
+    if START_CALLS.get() is not None or get_active_backend()[0].nesting_level:
+        return True
+    worker = getattr(sys.modules.get("distributed"), "get_worker", None)
+    try:
+        return worker is not None and worker() is not None
+    except ValueError:
+        return False
+
+
+@cache
+def _cores(limit: str | None) -> int:
+    # joblib knows the affinity of the process, the quota of its container and its own `limit`. It takes 60
+    # microseconds, a prediction of one row not much more.
     from joblib import cpu_count
 
-    # Not effective_n_jobs: it is about joblib's own workers, of which a daemonic process can have none.
-    return max(1, int(cpu_count()) + 1 + n_jobs)
+    return int(cpu_count())
 
 
 @contextmanager
@@ -79,6 +131,65 @@ def _blas_libraries() -> list[Any]:
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
+def start_on_threads(threads: int, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+    """Calls of a function on `threads` threads, one of which is that which asks for the results.
+
+    Threads take calls in their order. A failure, or an interrupt of the thread that asks, ends all of them.
+    """
+    several = list(several)
+    if min(threads, len(several)) < 2:
+        return call_later(function, several)
+    calls, context = _SharedCalls(function, several), copy_context()
+    context.run(ABANDONED.set, calls.failed)
+    submit, n_helpers = _pool(threads - 1).submit, min(threads, len(several)) - 1
+    calls.helpers = [submit(context.copy().run, calls.make) for _ in range(n_helpers)]
+    return [partial(calls.result, number) for number in range(len(several))]
+
+
+class _SharedCalls:
+    """Calls that several threads make, each by the first thread that is free."""
+
+    def __init__(self, function: Callable[..., Any], several: list[tuple[Any, ...]]) -> None:
+        self.function, self.several = function, several
+        self.results = [Future[Any]() for _ in several]
+        self.waiting, self.failed = deque(range(len(several))), Event()
+        self.errors: list[BaseException] = []
+        self.helpers: list[Future[None]] = []
+
+    def make(self, wanted: int | None = None) -> None:
+        """Make calls until none is left, or the wanted one is done, or one has failed."""
+        while not self.failed.is_set() and (wanted is None or not self.results[wanted].done()):
+            try:
+                number = self.waiting.popleft()
+            except IndexError:
+                return
+            try:
+                self.results[number].set_result(self.function(*self.several[number]))
+            except BaseException as error:
+                self._fail(error)
+                self.results[number].set_exception(error)
+
+    def result(self, number: int) -> Any:
+        """The result of a call, which is made here if no other thread has begun it."""
+        token = ABANDONED.set(self.failed)
+        try:
+            self.make(number)
+            if not self.failed.is_set():
+                return self.results[number].result()
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            ABANDONED.reset(token)
+        wait([helper for helper in self.helpers if not helper.cancel()])
+        raise self.errors[0]
+
+    def _fail(self, error: BaseException) -> None:
+        """Keep the first error, and let all calls end."""
+        if not isinstance(error, Abandoned):
+            self.errors.append(error)
+        self.failed.set()
+
+
 class SingleThreadedBLAS:
     """A context in which BLAS uses one thread, because results depend on the number of threads.
 
@@ -93,6 +204,10 @@ class SingleThreadedBLAS:
     def reset(self) -> None:
         """Reset the number of threads in the context to 0."""
         self._lock, self._within = Lock(), 0
+
+    def threads_before(self, library: Any) -> int:
+        """The number of threads of a library outside the context."""
+        return next((number for one, number in self._before if one is library), library.num_threads)
 
     def __enter__(self) -> None:
         with self._lock:
@@ -110,6 +225,7 @@ class SingleThreadedBLAS:
             if not self._within:
                 for library, number in self._before:
                     library.set_num_threads(number)
+                self._before = []
 
 
 SINGLE_BLAS = SingleThreadedBLAS()
