@@ -111,16 +111,18 @@ def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-unty
 
 
 @numba.njit(**INNER)
-def find_factors(X, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
-    """Write the factors of rows as for :func:`add_normal_equations`."""
+def find_factors(columns, start, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
+    """Write the factors of rows from `start` on to Z (rows, P) as for :func:`add_normal_equations`."""
     size = len(feature)
     for level in range(size):
-        f, a, b, middle, unit = feature[level], low[level], high[level], center[level], scale[level]
-        for i in range(len(X)):
-            x = np.float64(X[i, f])
+        column = columns[feature[level], start : start + len(Z)]
+        a, b, middle, unit = low[level], high[level], center[level], scale[level]
+        for i in range(len(Z)):
+            x = np.float64(column[i])
             v = a if x < a else x
             v = b if v > b else v
-            Z[i, level] = 0.0 if np.isnan(x) else (v - middle) / unit
+            z = (v - middle) / unit
+            Z[i, level] = 0.0 if np.isnan(x) else z
     Z[:, size] = 1.0
     Z[:, size + 1 :] = 0.0
 
@@ -146,7 +148,7 @@ def add_squares(leaf, derivatives, weight, Z, matrix, right, counts):  # type: i
 
 @kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] i4[1] f8[2] f8[1] i8 f8[2]* f8[5]* f8[4]* f8[2]* i8 i8")
 def add_normal_equations(  # type: ignore[no-untyped-def]
-    X,
+    columns,
     feature,
     low,
     high,
@@ -165,15 +167,15 @@ def add_normal_equations(  # type: ignore[no-untyped-def]
 ):
     """Add the rows of tiles first .. last-1, of `size` rows, to the weighted least squares of leaves and outputs.
 
-    The factors of a row are features of X (n, d), clipped and standardised, and a 1; missing values are 0. They
-    are written to Z (n, P), of which the entries beyond these p are 0. For tile t ``matrix[t]`` (leaves, C, p, P)
-    are sums of ``h z z^T``, and ``right[t]`` (leaves, C, P) sums of ``-g z``.
-    ``counts[t]`` (leaves,) are the weights of the rows.
+    The factors of a row are some features of `columns` (d, n), clipped and standardised, and a 1; missing values
+    are 0. They are written to Z (n, P), of which the entries beyond these p are 0. For tile t ``matrix[t]``
+    (leaves, C, p, P) are sums of ``h z z^T``, ``right[t]`` (leaves, C, P) sums of ``-g z``, and ``counts[t]``
+    (leaves,) the weights of the rows.
     """
     for t in range(first, last):
         for start in range(t * size, min((t + 1) * size, len(leaf)), BLOCK):
             rows = slice(start, min(start + BLOCK, (t + 1) * size, len(leaf)))
-            find_factors(X[rows], feature, low, high, center, scale, Z[rows])
+            find_factors(columns, start, feature, low, high, center, scale, Z[rows])
             add_squares(leaf[rows], derivatives[rows], weight[rows], Z[rows], matrix[t], right[t], counts[t])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from ....terms import SymmetricTrees
 from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.sparse import SparseRows
 from ....utils.typing import Array
+from ...design import Design
 from ...subsampling import RowSampler, sample_rows
 from ..constraints import require_signs, signs_of_scores
 from ..learner import weighted_derivatives
@@ -186,10 +188,26 @@ class SymmetricGrower:
 
         low, high, center, scale = np.array(list(map(range_of, listed))).T.copy()
         if len(crosses) or isinstance(original, SparseRows):
-            X, feature = np.column_stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
+            values, feature = np.stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
         else:
-            X = design.cache((SymmetricGrower, "rows"), lambda: np.ascontiguousarray(original))
-        return Lines(X, feature, low, high, center, np.where(has_slope, scale, np.inf), self._factors(tree.depth))
+            values = self._columns_of(design, listed)
+        return Lines(
+            values, feature, low, high, center, np.where(has_slope, scale, np.inf), self._factors(tree.depth)
+        )
+
+    def _columns_of(self, design: Design, listed: Sequence[int]) -> Array:
+        """The features of the training rows, (d, n), of which those that are listed have been filled."""
+        original = design.original
+        if original.flags.f_contiguous:
+            return original.T
+        # Pages of other columns take no memory.
+        memory, filled = design.cache(
+            (SymmetricGrower, "columns"), lambda: (np.empty(original.shape[::-1], original.dtype), set[int]())
+        )
+        for f in set(listed) - filled:
+            memory[f] = original[:, f]
+            filled.add(f)
+        return memory
 
     def _factors(self, depth: int) -> Array:
         """Memory for the factors of a tree, (n, P)."""

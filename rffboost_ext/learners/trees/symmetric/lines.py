@@ -38,17 +38,17 @@ class Lines:
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    columns : ndarray of shape (d, n)
         Features of the training rows.
     feature : ndarray of shape (D,), int32
-        Their columns.
+        Those of the levels.
     low, high, center, scale : ndarray of shape (D,)
         The range of each, its center and its standard deviation, infinite for levels without a slope.
     factors : ndarray of shape (n, P)
         Memory for standardised features, a 1, and zeros up to P.
     """
 
-    X: Array
+    columns: Array
     feature: Array
     low: Array
     high: Array
@@ -124,7 +124,7 @@ class Lines:
         matrix, right = np.zeros((n_tiles, *shape, size, width)), np.zeros((n_tiles, *shape, width))
         counts, own = np.zeros((n_tiles, shape[0])), (self.low, self.high, self.center, self.scale)
         kernel = compiled("symmetric_tree_leaves").add_normal_equations
-        arrays = self.X, self.feature, *own, *rows, tile, self.factors, matrix, right, counts
+        arrays = self.columns, self.feature, *own, *rows, tile, self.factors, matrix, right, counts
         run_over_tiles(kernel, n_tiles, n_jobs, *arrays, least=1)
         return matrix.sum(axis=0)[..., :size], right.sum(axis=0)[..., :size], counts.sum(axis=0)
 
