@@ -14,8 +14,6 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import PredefinedSplit
 
-from rffboost_ext import compress
-
 from .splits import Rows
 
 SEED = 1
@@ -39,8 +37,6 @@ class System:
         Whether `validation_fraction` takes a splitter, so that early stopping holds out the last rows.
     is_compiled : bool, default=False
         Whether first fits compile.
-    finish : callable, optional
-        ``finish(model, X)`` is the model of a fitted one.
     limits : mapping, optional
         Parameters of a prediction that keep it on one thread.
     """
@@ -51,7 +47,6 @@ class System:
     has_groups: bool = False
     has_splitters: bool = False
     is_compiled: bool = False
-    finish: Callable[[Any, Any], Any] = lambda model, X: model
     limits: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def fit(self, rows: Rows) -> Any:
@@ -64,7 +59,7 @@ class System:
         if self.has_splitters and rows.ordered:
             later = np.arange(len(rows.y)) >= 0.8 * len(rows.y)
             model.set_params(validation_fraction=PredefinedSplit(np.where(later, 0, -1)))
-        return self.finish(model.fit(self.features(rows.X), rows.y, **given), rows.X)
+        return model.fit(self.features(rows.X), rows.y, **given)
 
     def features(self, X: Any) -> Any:
         """Features as the system takes them; a missing value is a category of its own where these are text."""
@@ -154,11 +149,10 @@ def rffboost(task: str, **parameters: Any) -> Any:
     return make(random_state=SEED, n_jobs=1, **parameters)
 
 
-def ours(finish: Callable[[Any, Any], Any] | None = None, **parameters: Any) -> System:
+def ours(**parameters: Any) -> System:
     """This package."""
     shared = {"has_groups": True, "has_splitters": True, "is_compiled": True}
-    more = {} if finish is None else {"finish": finish}
-    return System(partial(rffboost, **parameters), "rffboost-ext", **shared, **more)
+    return System(partial(rffboost, **parameters), "rffboost-ext", **shared)
 
 
 SYSTEMS: dict[str, System] = {
@@ -171,7 +165,6 @@ SYSTEMS: dict[str, System] = {
     "XGBoost": System(xgboost, "xgboost"),
     # Early stopping holds out random rows even where these have groups or an order.
     "RFFBoost-random": replace(ours(), has_groups=False, has_splitters=False),
-    "RFFBoost-compressed": ours(partial(compress, random_state=0)),
     "RFFBoost-cosines": ours(learner="rff_newton", n_estimators=100, n_folds=1),
     "RFFBoost-symmetric_tree": ours(learner="symmetric_tree"),
     "RFFBoost-tree": ours(learner="tree", early_stopping=True, n_estimators=2_000),

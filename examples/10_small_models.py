@@ -1,4 +1,4 @@
-"""Small models: an average of several folds, the same compressed, and a model of at most 100 cosines."""
+"""Small models: an average of several folds, one model of trees, and a model of at most 100 cosines."""
 
 import tempfile
 from pathlib import Path
@@ -7,15 +7,14 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_validate, train_test_split
 
 from onnx_export import save_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier, average, compress
+from rffboost_ext import RFFBoostClassifier, average
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 folds = cross_validate(RFFBoostClassifier(random_state=0), X_train, y_train, cv=3, return_estimator=True)
 models = {"average of three folds": average(folds["estimator"])}
-# The compressed model has nearly the same scores on such rows; targets are not needed.
-models["the same, compressed"] = compress(models["average of three folds"], X_train, random_state=0)
+models["one model of trees"] = RFFBoostClassifier(quality="fast", random_state=0).fit(X_train, y_train)
 few = RFFBoostClassifier(learner="rff_newton", n_estimators=100, n_folds=1, random_state=0)
 models["at most 100 cosines"] = few.fit(X_train, y_train)
 

@@ -10,7 +10,6 @@ from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Rou
 from .estimators import serialization  # noqa: F401 - registers how estimators are stored
 from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
-from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
 from .estimators.memory import estimate_memory
@@ -109,7 +108,6 @@ __all__ = [
     "__version__",
     "average",
     "boost",
-    "compress",
     "describe_model",
     "estimate_memory",
     "load_model",

@@ -214,7 +214,7 @@ LEARNER_CASES = [
     LearnerCase("lasso", lambda: LassoPath(penalty_share=0.5), tol=1e-5, of_rows=True),
     LearnerCase("ridge", lambda: RidgePath(relative_rate=1.0), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
-    LearnerCase("symmetric_tree", lambda: SymmetricTree(max_depth=3), tol=1e-5),
+    LearnerCase("symmetric_tree", lambda: SymmetricTree(3, "constant"), tol=1e-5),
     LearnerCase(
         "mixture",
         lambda: Mixture(RFFNewton(n_candidates=8), Tree(max_depth=3)),

@@ -208,7 +208,7 @@ The weights of a stack are chosen on held-out rows, which all models are fitted 
 ------
 ValueError, TypeError
     If the data or a parameter are invalid, y has a class that is unknown to the model, or the model cannot be
-    refreshed: its learner has no method ``refit``, or it was averaged, compressed or made of an ensemble.""",
+    refreshed: its learner has no method ``refit``, or it was averaged or made of an ensemble.""",
     "raises": """Raises
 ------
 ValueError, TypeError

@@ -175,8 +175,8 @@ def require_refreshable(model: Any, parts: Parts, learners: Sequence[Learner]) -
     owner = type(model).__name__
     if not model._n_rounds:
         raise ValueError(
-            f"{owner}: refresh needs the rounds of a complete fit, but this model was averaged, compressed, made "
-            f"of an ensemble, or its fit was interrupted: refresh the models that were averaged"
+            f"{owner}: refresh needs the rounds of a complete fit, but this model was averaged, made of an "
+            f"ensemble, or its fit was interrupted: refresh the models that were averaged"
         )
     if full_repr(parts.loss) != model._start.loss:
         raise ValueError(

@@ -119,12 +119,6 @@ class ClipAndLog(PickledByFields):
         means = self.means if other.means is None else other.means
         return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0], means=means)
 
-    def union(self, other: ClipAndLog) -> ClipAndLog:
-        """The smallest range that contains both, with the means of this one if both impute; without logarithms."""
-        self._require_no_log(other)
-        means = None if other.means is None else self.means
-        return ClipAndLog(np.minimum(self.low, other.low), np.maximum(self.high, other.high), means=means)
-
     def _require_no_log(self, other: ClipAndLog) -> None:
         """Raise a ValueError if either of two has a log transform."""
         if self.log_scale is not None or other.log_scale is not None:

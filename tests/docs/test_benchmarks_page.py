@@ -47,7 +47,7 @@ def test_means_and_ranks_are_those_of_the_rows(page, rows):
 
 ROWS = {
     "RFFBoost": "RFFBoost",
-    "the same, compressed": "RFFBoost-compressed",
+    '`quality="fast"`': "RFFBoost-fast",
     '`learner="rff_newton", n_estimators=100, n_folds=1`': "RFFBoost-cosines",
     "XGBoost": "XGBoost",
     "LightGBM": "LightGBM",

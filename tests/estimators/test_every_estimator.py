@@ -20,7 +20,6 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
     average,
-    compress,
     load_model,
 )
 
@@ -105,14 +104,6 @@ def test_fits_go_on(kind):
     np.testing.assert_array_equal(further.ensemble_.truncated(4).raw(X), half.ensemble_.raw(X))
     assert further.n_estimators_ == 8
     np.testing.assert_allclose(warm.raw_scores(X), whole.raw_scores(X), rtol=0, atol=1e-5)
-
-
-@boosters
-def test_scores_of_compressed_models(kind):
-    model = kind.fitted(n_estimators=60)
-    small = compress(model, X, n_cosines=40, random_state=0)
-    score = [one.score(X, kind.y, **kind.given) for one in (small, model)]
-    assert score[0] == pytest.approx(score[1], abs=0.1)
 
 
 @boosters

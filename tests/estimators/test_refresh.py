@@ -20,7 +20,6 @@ from rffboost_ext import (
     RFFBoostRegressor,
     Term,
     average,
-    compress,
     load_model,
     sources,
 )
@@ -251,7 +250,6 @@ FITTED = RFFBoostRegressor(learner="rff_1", n_estimators=3, early_stopping=False
     ("change", "words"),
     [
         (lambda model: average([model, model]), "refresh needs the rounds of a complete fit"),
-        (lambda model: compress(model, ROWS), "refresh needs the rounds of a complete fit"),
         (lambda model: model.set_params(loss="huber"), "loss must be that of the fit"),
         (lambda model: clone(model).set_params(learner=Constant()).fit(ROWS, ROWS[:, 0]), "got Constant"),
         (
@@ -260,7 +258,7 @@ FITTED = RFFBoostRegressor(learner="rff_1", n_estimators=3, early_stopping=False
         ),
         (lambda model: model.fit(ROWS, ROWS[:, 0], base_margin=ROWS[:, 1]), "base_margin must be given"),
     ],
-    ids=["average", "compressed", "loss", "learner", "mixture", "base_margin"],
+    ids=["average", "loss", "learner", "mixture", "base_margin"],
 )
 def test_what_cannot_be_refreshed(change, words):
     model = change(clone(FITTED).fit(ROWS, ROWS[:, 0]))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Tree, average, compress, load_model
+from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Tree, average, load_model
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, joint_encoding, recoding_of
 from rffboost_ext.terms import Recoding
 
@@ -86,8 +86,6 @@ def test_folds_with_a_rare_category():
     averaged = average(found["estimator"])
     assert "rare" in averaged.encoder_.categories.categories[2]
     assert averaged.score(frame, (target > 0.0).astype(int)) > 0.8
-    small = compress(averaged, frame, random_state=0)
-    assert small.score(frame, (target > 0.0).astype(int)) > 0.8
 
 
 def test_an_average_goes_on_to_be_fitted():
