@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..boosting.callbacks import Callback
 from ..boosting.loop import Parts
-from ..core import Learner, Loss, Step
+from ..core import Learner, Loss
 from ..data.dataset import Dataset
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import ClassWeightCheck
@@ -25,11 +24,9 @@ from .parameters import (
     accepts_classes,
     accepts_columns,
     accepts_labels,
-    explain_unknown,
     has_attribute,
-    parameters_of,
+    with_keywords_of,
 )
-from .recipe import Recipe
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -67,38 +64,17 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}
 
-    @explain_unknown
+    @with_keywords_of(BaseRFFBoost)
     def __init__(
         self,
         loss: str | Loss = "auto",
         learner: str | Learner = "auto",
         *,
-        step: str | Step = "auto",
-        n_estimators: int | None = None,
-        learning_rate: float | str | Callable[[int], float] = "auto",
-        standardize: bool | str = "auto",
-        extrapolation: str = "constant",
-        early_stopping: bool | str = "auto",
-        validation_fraction: Any = 0.1,
-        n_iter_no_change: int | str = "auto",
-        tol: float = 1e-4,
-        n_folds: int | str = "auto",
-        refit: bool | str = "auto",
-        quality: str | Recipe = "auto",
-        eval_metric: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        precision: str = "float32",
-        categorical_features: Any = "from_dtype",
-        missing: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
         class_weight: Any = None,
+        **params: Any,
     ) -> None:
-        params = parameters_of(locals())
-        self.class_weight = params.pop("class_weight")
-        super().__init__(**params)
+        super().__init__(loss, learner, **params)
+        self.class_weight = class_weight
 
     def _targets(self, labels: Array | None = None) -> TargetEncoder:
         return class_targets(type(self).__name__, labels, self.class_weight, partial(accepts_columns, self))

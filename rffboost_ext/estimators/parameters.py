@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
@@ -135,9 +135,20 @@ def explain_unknown(init: Callable[Concatenate[M, Q], None]) -> Callable[Concate
     return checked
 
 
-def parameters_of(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of an ``__init__``, from its ``locals()``."""
-    return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
+def with_keywords_of(owner: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """List the keywords of another ``__init__`` in the signature of an ``__init__(self, ..., **params)``."""
+
+    def decorated(init: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(init)
+        *own, _ = signature.parameters.values()
+        theirs = inspect.signature(owner.__init__).parameters.values()  # type: ignore[misc]
+        keywords = [one for one in theirs if one.kind is one.KEYWORD_ONLY]
+        # Sorting is stable: own keywords come last.
+        listed = sorted([*keywords, *own], key=lambda one: one.kind)
+        init.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]
+        return explain_unknown(init)
+
+    return decorated
 
 
 class BoosterParameters(BaseEstimator):

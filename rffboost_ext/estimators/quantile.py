@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..boosting.callbacks import Callback
-from ..core import Learner, Step
+from ..core import Learner
 from ..losses import Quantiles
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .parameters import explain_unknown, parameters_of
-from .recipe import Recipe
+from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
 
 OF_QUANTILES = PARAMETERS[PARAMETERS.index("learner : ") :]
@@ -58,37 +56,12 @@ class RFFBoostQuantileRegressor(RFFBoostRegressor):
 
     loss = "auto"
 
-    @explain_unknown
+    @with_keywords_of(RFFBoostRegressor)
     def __init__(
-        self,
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        learner: str | Learner = "auto",
-        *,
-        step: str | Step = "auto",
-        n_estimators: int | None = None,
-        learning_rate: float | str | Callable[[int], float] = "auto",
-        standardize: bool | str = "auto",
-        extrapolation: str = "constant",
-        early_stopping: bool | str = "auto",
-        validation_fraction: Any = 0.1,
-        n_iter_no_change: int | str = "auto",
-        tol: float = 1e-4,
-        n_folds: int | str = "auto",
-        refit: bool | str = "auto",
-        quality: str | Recipe = "auto",
-        eval_metric: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        precision: str = "float32",
-        categorical_features: Any = "from_dtype",
-        missing: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), learner: str | Learner = "auto", **params: Any
     ) -> None:
-        params = parameters_of(locals())
-        self.quantiles = params.pop("quantiles")
-        super().__init__(**params)
+        super().__init__(learner=learner, **params)
+        self.quantiles = quantiles
         # It is no parameter here.
         del self.loss
 
