@@ -24,7 +24,6 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, ModelLabel
-from .fit_state import FitState
 from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
 from .training import CallbackForwarder
 
@@ -133,7 +132,7 @@ def boost(
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
         )
-    forwarder = CallbackForwarder(FitState(start, None, callbacks), n_estimators, ModelLabel())
+    forwarder = CallbackForwarder(callbacks, None, n_estimators, ModelLabel(), start.baseline)
     return boost_rounds(fitter, start, None, n_estimators, forwarder)
 
 

@@ -18,8 +18,7 @@ from ..utils.typing import Array
 from .callbacks import Callback, Curves, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
 from .early_stopping.patience import PatienceLimit
-from .evaluation import Evaluation
-from .fit_state import FitState
+from .evaluation import Evaluation, EvaluationHistory
 from .loop import Parts, RoundFitter, RoundUpdate, boost_rounds, initial_ensemble
 from .plan import Interrupted, Member, Model, Plan, Result
 
@@ -53,18 +52,31 @@ class CallbackForwarder:
 
     Parameters
     ----------
-    state : FitState
-        The callbacks, and the metrics that they can read.
+    callbacks : sequence of callable
+    history : EvaluationHistory or None
+        The metrics of the model, which callbacks can read.
     n_estimators : int
         The total number of rounds, where the loop trains fewer at a time.
     model : ModelLabel
         Which of the models of the fit it is.
+    baseline : ndarray of shape (C,)
+        The scores before the first round.
+    raw : ndarray of shape (n, C), optional
+        The scores from which the loop continues, if they are known.
     """
 
-    def __init__(self, state: FitState, n_estimators: int, model: ModelLabel) -> None:
-        self.callbacks, self.history, self.stopped, self.raw = state.callbacks, state.history, False, state.raw
-        curves: Callable[[], Curves] = dict if self.history is None else self.history.curves
-        self.n_estimators, self.known = n_estimators, (state.ensemble.baseline, model, curves)
+    def __init__(
+        self,
+        callbacks: Sequence[Callback],
+        history: EvaluationHistory | None,
+        n_estimators: int,
+        model: ModelLabel,
+        baseline: Array,
+        raw: Array | None = None,
+    ) -> None:
+        self.callbacks, self.history, self.stopped, self.raw = callbacks, history, False, raw
+        curves: Callable[[], Curves] = dict if history is None else history.curves
+        self.n_estimators, self.known = n_estimators, (baseline, model, curves)
 
     def __call__(self, update: RoundUpdate, raw: Array) -> bool:
         self.raw = raw
@@ -153,28 +165,41 @@ class Trainer:
 
         With `replay` its terms are fitted again; their old values have the weight of some rows.
         """
-        feature_map = self._scaled(data)
-        pool_size = self.member.pool_size
-        samples = pool_size is not None and len(data) > 2 * pool_size
-        state = FitState(
-            self.baseline(data) if init is None else init,
-            # The given scores are of all rows, those of a sample are not among them.
-            None if samples else init_raw,
-            callbacks,
-        )
-        if self.evaluation is not None:
-            state.history = self.evaluation.history(state.ensemble, validation)
+        feature_map, pool_size = self._scaled(data), self.member.pool_size
+        ensemble = self.baseline(data) if init is None else init
+        history = None if self.evaluation is None else self.evaluation.history(ensemble, validation)
         chances = None
-        if samples and pool_size:
-            chances = data.sampling_probabilities(self.loss, state.ensemble.baseline, pool_size)
+        if pool_size is not None and len(data) > 2 * pool_size:
+            chances = data.sampling_probabilities(self.loss, ensemble.baseline, pool_size)
+            # The given scores are of all rows, those of a sample are not among them.
+            init_raw = None
+        forwarder = CallbackForwarder(callbacks, history, n_estimators, self.label, ensemble.baseline, init_raw)
+        parts = Parts(self.loss, self.member.learner, self.member.step)
+        terms = () if replay is None else replay.terms
+
+        def advanced(done: Ensemble) -> Ensemble:
+            """The rounds of one sample, or all of them; caches of learners end with the sample."""
+            rows, target = data, n_estimators
+            if chances is not None and pool_size is not None:
+                index = len(done) // ROUNDS_PER_SAMPLE
+                rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
+                rows = data.sample(rng, chances, pool_size)
+                target = min(n_estimators, (index + 1) * ROUNDS_PER_SAMPLE)
+            design = Design(rows.X, feature_map, self.n_jobs, self.precision, self.learner_state)
+            fitter = RoundFitter(design, rows.observations, parts, self.seed, terms, prior_weight)
+            return boost_rounds(fitter, done, forwarder.raw, max(target, 1), forwarder)
+
         try:
-            while not state.finished:
-                self._advance(state, data, chances, feature_map, n_estimators, replay, prior_weight)
+            ensemble = advanced(ensemble)
+            while not forwarder.stopped and len(ensemble) < n_estimators:
+                # The next sample has other rows.
+                forwarder.raw = None
+                ensemble = advanced(ensemble)
         except Interrupted:
             raise
         except KeyboardInterrupt as error:
-            raise Interrupted(state.ensemble) from error
-        return state.ensemble
+            raise Interrupted(ensemble) from error
+        return ensemble
 
     def replay(
         self,
@@ -254,31 +279,3 @@ class Trainer:
             return given
         center, scale = fit_scaling(data.X, data.weight, given.expansion, given.clipping)
         return replace(given, center=center, scale=scale)
-
-    def _advance(
-        self,
-        state: FitState,
-        data: Dataset,
-        chances: Array | None,
-        feature_map: FeatureMap,
-        n_estimators: int,
-        replay: Ensemble | None,
-        prior_weight: float,
-    ) -> None:
-        """Train on one sample, or on all rows; caches of learners end with the sample."""
-        target = n_estimators
-        if chances is not None and self.member.pool_size:
-            index = len(state.ensemble) // ROUNDS_PER_SAMPLE
-            rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
-            target = min(target, (index + 1) * ROUNDS_PER_SAMPLE)
-            data = data.sample(rng, chances, self.member.pool_size)
-        forwarder = CallbackForwarder(state, n_estimators, self.label)
-        design = Design(data.X, feature_map, self.n_jobs, self.precision, self.learner_state)
-        terms = () if replay is None else replay.terms
-        parts = Parts(self.loss, self.member.learner, self.member.step)
-        fitter = RoundFitter(design, data.observations, parts, self.seed, terms, prior_weight)
-        state.ensemble = boost_rounds(fitter, state.ensemble, state.raw, max(target, 1), forwarder)
-        state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
-        # The next sample has other rows.
-        sample_ends = chances is not None and len(state.ensemble) % ROUNDS_PER_SAMPLE == 0
-        state.raw = None if sample_ends else forwarder.raw
