@@ -1,4 +1,4 @@
-"""Watch a fit: several metrics on several sets, a decaying learning rate, class weights, a progress bar, a figure.
+"""Watch a fit: several metrics on several sets, a decaying learning rate, class weights, printed progress, a figure.
 
 docs/migration.md has the same script in other packages.
 """
@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import classification_report
 from sklearn.model_selection import train_test_split
 
-from rffboost_ext import Decay, ProgressBar, RFFBoostClassifier
+from rffboost_ext import Decay, RFFBoostClassifier
 from rffboost_ext.displays import HistoryDisplay
 
 X, y = make_classification(3_000, 12, n_informative=6, weights=[0.9], flip_y=0.02, random_state=0)
@@ -30,7 +30,7 @@ model = RFFBoostClassifier(
     class_weight="balanced",
     eval_metric=["roc_auc", cost, "log_loss"],  # early stopping uses the last one
     n_iter_no_change=30,
-    callbacks=[ProgressBar()],
+    verbose=1,
     random_state=0,
 )
 model.fit(X_train, y_train, eval_set={"train": (X_train, y_train), "valid": (X_valid, y_valid)})

@@ -3,7 +3,7 @@
 from . import presets
 from ._version import __version__
 from .boosting.boost import boost
-from .boosting.callbacks import Progress, ProgressBar, TimeBudget
+from .boosting.callbacks import Progress, TimeBudget
 from .boosting.loop import Shrunk
 from .boosting.steps import STEPS, Decay
 from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Round, Scales, Step, Term
@@ -82,7 +82,6 @@ __all__ = [
     "Optimizer",
     "Placement",
     "Progress",
-    "ProgressBar",
     "RFFBoostClassifier",
     "RFFBoostDistribution",
     "RFFBoostQuantileRegressor",

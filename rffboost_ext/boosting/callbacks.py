@@ -9,8 +9,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from ..core import Round, Term
-from ..utils.packages import require_packages
-from ..utils.param_validation import POSITIVE, Function, Integer, SequenceOf, require
+from ..utils.param_validation import POSITIVE, Function, SequenceOf, require
 from ..utils.typing import Array
 
 # Maximum number of rounds between two lines with verbose=1.
@@ -197,71 +196,6 @@ class ScoreRecorder:
 
     def __call__(self, progress: Progress) -> None:
         self.raw = progress.raw
-
-
-class ProgressBar:
-    """Shows the rounds and the training loss of each model of a fit as a tqdm progress bar.
-
-    For the ``callbacks`` of an estimator. If a fit trains several models, such as folds for early stopping, each
-    has its own bar, which names it and whose total is the maximum number of rounds. A bar shows the time that its
-    model has taken, and the time left if it trains all rounds.
-
-    Parameters
-    ----------
-    every : int, default=10
-        Rounds between two updates of the training loss, which is computed on all training rows.
-    **options
-        Passed to tqdm, such as ``leave=False`` or ``file=sys.stdout``.
-
-    Raises
-    ------
-    ImportError
-        In fit, if tqdm is not installed.
-
-    Examples
-    --------
-    >>> import io
-    >>> import numpy as np
-    >>> from rffboost_ext import ProgressBar, RFFBoostRegressor
-    >>> X = np.linspace(-3, 3, 100)[:, None]
-    >>> bar = ProgressBar(file=io.StringIO())
-    >>> model = RFFBoostRegressor(n_estimators=30, callbacks=[bar]).fit(X, np.sin(X[:, 0]))
-    """
-
-    def __init__(self, every: int = 10, **options: Any) -> None:
-        require("ProgressBar", "every", every, Integer(1))
-        self.every, self.options = every, options
-        self._bar: Any = None
-        self._next = 0
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
-        # scikit-learn's clone copies callbacks, but a file cannot be copied.
-        return type(self)(self.every, **self.options)
-
-    def __call__(self, progress: Progress) -> None:
-        index = progress.round.index
-        if self._bar is None or index != self._next:
-            self.close()
-            self._bar = self._open(index, progress)
-        self._next = index + 1
-        if index % self.every == 0:
-            self._bar.set_postfix_str(f"training loss {progress.train_loss():.6g}", refresh=False)
-        self._bar.update()
-        if self._next >= progress.n_estimators:
-            self.close()
-
-    def _open(self, index: int, progress: Progress) -> Any:
-        require_packages("ProgressBar", "tqdm", extra="progress")
-        from tqdm.auto import tqdm
-
-        shown = {"total": progress.n_estimators, "initial": index, "unit": " rounds"}
-        return tqdm(**(shown | {"desc": str(progress.model) or None} | self.options))
-
-    def close(self) -> None:
-        """Close the bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
 
 
 class ProgressPrinter:

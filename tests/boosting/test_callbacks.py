@@ -1,20 +1,16 @@
-"""What callbacks show and change: bars, printed lines, learning rates."""
+"""What callbacks show and change: printed lines, learning rates."""
 
 from __future__ import annotations
 
 import functools
-import io
-import pickle
 import re
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import STEPS, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
+from rffboost_ext import STEPS, Decay, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting.loop import default_step
 from rffboost_ext.recipes import MemberRule, Recipe
 
@@ -29,43 +25,25 @@ def halving(index):
     return 0.8 * 0.5**index
 
 
-def test_a_bar_counts_the_rounds_of_each_model():
-    pytest.importorskip("tqdm")
-    file = io.StringIO()
-    bar = ProgressBar(every=1, file=file, mininterval=0.0)
-    RFFBoostRegressor(callbacks=[bar], **(PLAIN | {"early_stopping": True, "n_folds": 2})).fit(X, Y)
-    shown = file.getvalue()
-    assert shown.count("7/7") >= 2
-    assert "fold 1 of 2:" in shown
-    assert "fold 2 of 2:" in shown
-    assert "training loss" in shown
-    assert bar._bar is None
+def test_callbacks_are_closed_however_the_fit_ends():
+    class Closing:
+        closed = 0
 
+        def __call__(self, progress):
+            if progress.round.index == 2 and not self.closed:
+                raise RuntimeError
+            return progress.round.index == 2
 
-def test_a_bar_is_closed_however_the_fit_ends():
-    pytest.importorskip("tqdm")
+        def close(self):
+            self.closed += 1
 
-    def fails(progress):
-        if progress.round.index == 2:
-            raise RuntimeError
-
-    bar = ProgressBar(file=io.StringIO())
-    model = RFFBoostRegressor(callbacks=[bar, fails], **PLAIN)
+    callback = Closing()
+    model = RFFBoostRegressor(callbacks=[callback], **PLAIN)
     with pytest.raises(RuntimeError):
         model.fit(X, Y)
-    assert bar._bar is None
-    stopped = RFFBoostRegressor(callbacks=[bar, lambda progress: progress.round.index == 2], **PLAIN).fit(X, Y)
-    assert stopped.n_estimators_ == 3
-    assert bar._bar is None
-    assert pickle.loads(pickle.dumps(clone(stopped.set_params(callbacks=[bar])))).callbacks[0].every == 10
-
-
-def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(ImportError, match="ProgressBar needs tqdm"):
-        RFFBoostRegressor(callbacks=[ProgressBar()], **PLAIN).fit(X, Y)
-    with pytest.raises(ValueError, match="ProgressBar: every must be"):
-        ProgressBar(every=0)
+    assert callback.closed == 1
+    assert model.fit(X, Y).n_estimators_ == 3
+    assert callback.closed == 2
 
 
 @pytest.mark.parametrize(

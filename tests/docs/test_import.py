@@ -23,7 +23,6 @@ HEAVY = [
     "lightgbm",
     "catboost",
     "rich",
-    "tqdm",
     "dask",
 ]
 

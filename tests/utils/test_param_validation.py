@@ -20,10 +20,10 @@ from rffboost_ext import (
     WEIGHTINGS,
     ConformalRegressor,
     Decay,
-    ProgressBar,
     RFFBoostClassifier,
     RFFBoostRegressor,
     Shrunk,
+    TimeBudget,
     Tree,
 )
 from rffboost_ext.boosting.callbacks import CALLBACKS
@@ -65,7 +65,7 @@ CASES = [
     (SEED, [0, GENERATOR, None], [-1, 2**32], ["one", 1.5]),
     (THREADS, [1, -1, None], [0, -2000], [1.5]),
     (RATE, [0.1, Decay()], [0.0, -1], [Decay, None]),
-    (CALLBACKS, [[len], ()], [], [3, [3], [ProgressBar]]),
+    (CALLBACKS, [[len], ()], [], [3, [3], [TimeBudget]]),
 ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import ProgressBar, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, TimeBudget, average
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 2))
@@ -38,7 +38,7 @@ def unknown_categories_of_an_average(_):
 
 
 def callbacks_left_out(folder):
-    RFFBoostRegressor(**GIVEN, callbacks=[ProgressBar(disable=True)]).fit(X, Y).save_model(folder / "model")
+    RFFBoostRegressor(**GIVEN, callbacks=[TimeBudget(60.0)]).fit(X, Y).save_model(folder / "model")
 
 
 def seen_rows(_):
