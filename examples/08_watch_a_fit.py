@@ -1,4 +1,4 @@
-"""Watch a fit: several metrics on several sets, a decaying learning rate, class weights, printed progress, a figure.
+"""Watch a fit: several metrics on several sets, a decaying learning rate, class weights, a figure.
 
 docs/migration.md has the same script in other packages.
 """

@@ -44,7 +44,7 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import is_auto
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .docstrings import document_fit
+from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
 from .init_model import (
@@ -72,6 +72,7 @@ from .refresh import RefreshMixin
 E = TypeVar("E", bound="BaseRFFBoost")
 
 
+@documented
 class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """Base class of classifier and regressor: everything but the kind of target.
 
@@ -87,7 +88,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     _interrupt: Interrupted | None
 
     @atomic_fit
-    @document_fit
     def fit(
         self: E,
         X: Any,

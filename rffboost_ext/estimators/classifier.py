@@ -19,7 +19,7 @@ from ..preprocessing.targets import TargetEncoder, class_targets, decision_value
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import (
     accepts_classes,
     accepts_columns,
@@ -29,6 +29,7 @@ from .parameters import (
 )
 
 
+@documented
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for classification.
 
@@ -122,9 +123,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -140,9 +139,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -156,9 +153,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -176,8 +171,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             Class labels.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {margin}
 
         Returns
         -------

@@ -9,13 +9,14 @@ from ..core import Learner
 from ..losses.distributions.base import DISTRIBUTIONS, Distribution
 from ..utils.registry import resolve_names
 from ..utils.typing import Array
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
 
 OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]
 
 
+@documented
 class RFFBoostDistribution(RFFBoostRegressor):
     __doc__ = f"""Boosting for probabilistic regression: all parameters of a distribution depend on the features.
 
@@ -76,9 +77,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -95,9 +94,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from textwrap import indent
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+D = TypeVar("D")
+
+PLACE = re.compile(r"^( +)\{(\w+)\}$", re.MULTILINE)
 
 PARAMETERS = """loss : str or Loss, default="auto"
         The loss to minimise: a registered name or an instance; "auto" is {loss}.
@@ -153,7 +155,10 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         hashes. Of a source it counts the rows that are kept. Only if early stopping holds out single rows, as it
         does without ``eval_set``, groups and splitter."""
 
-OF_FIT = {
+MARGIN = """base_margin : array-like of shape (n,) or (n, C), optional
+    The offset of each row; required by a model that was fitted with one, else None."""
+
+TEXTS = {
     "X": """X : array-like of shape (n, d), or Source
     Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the data
     frame's own marker (None, pd.NA). A :class:`~rffboost_ext.sources.Source` has rows that do not fit in memory,
@@ -193,6 +198,17 @@ OF_FIT = {
     "base_margin_eval_set": """base_margin_eval_set : list of array-like, or dict of names to such, optional
     The offset of each set of ``eval_set``, by name if that is a dict; required for them if ``base_margin`` is
     given.""",
+    "rows": f"X : array-like of shape (n, d)\n{MARGIN}",
+    "margin": MARGIN,
+    "functions": f"""return_array : bool, default=False
+    Whether to return values at ``unique_times_`` instead of functions.
+{MARGIN}
+
+Returns
+-------
+ndarray of shape (n,) of StepFunction, or of shape (n, T)
+    The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
+    With a loss of accelerated failure times they are those of its distribution, at any time from 0 on.""",
     "refresh": """The splits of trees and the frequencies of cosines stay. Leaves, amplitudes, the baseline and, in
 a stack, the weights of its models are fitted again, round by round, with the parameters and the seed of the
 fit. The features keep their categories, imputation and scales. Rounds of an ``init_model`` stay as they are.
@@ -216,13 +232,12 @@ ValueError, TypeError
 KeyboardInterrupt
     If the user interrupts it. The model then has the rounds that were done, if there are any.""",
 }
-"""What the ``fit`` of all boosters says of its parameters and errors."""
+"""What several methods say of their parameters and errors."""
 
 
-def document_fit(fit: F) -> F:
-    """A ``fit`` in whose docstring each line ``{name}`` has become the entry of `OF_FIT`."""
-    if fit.__doc__:
-        fit.__doc__ = re.sub(
-            r"^( +)\{(\w+)\}$", lambda line: indent(OF_FIT[line[2]], line[1]), fit.__doc__, flags=re.MULTILINE
-        )
-    return fit
+def documented(part: D) -> D:
+    """A class, or one of its methods, in whose docstrings each line ``{name}`` has become the entry of `TEXTS`."""
+    for one in vars(part).values() if isinstance(part, type) else [part]:
+        if isinstance(one, FunctionType) and one.__doc__:
+            one.__doc__ = PLACE.sub(lambda line: indent(TEXTS[line[2]], line[1]), one.__doc__)
+    return part

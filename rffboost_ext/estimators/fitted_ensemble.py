@@ -17,6 +17,7 @@ from ..preprocessing.row_arguments import check_base_margin, require_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
+from .docstrings import documented
 from .parameters import copy_with_own_parts
 
 E = TypeVar("E", bound="FittedEnsembleMixin")
@@ -34,6 +35,7 @@ OF_EARLY_STOPPING = (
 )
 
 
+@documented
 class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     """Methods of an estimator that has fitted an ensemble."""
 
@@ -108,9 +110,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------

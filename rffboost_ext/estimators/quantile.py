@@ -9,13 +9,14 @@ import numpy as np
 
 from ..core import Learner
 from ..losses import Quantiles
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
 
 OF_QUANTILES = PARAMETERS[PARAMETERS.index("learner : ") :]
 
 
+@documented
 class RFFBoostQuantileRegressor(RFFBoostRegressor):
     __doc__ = f"""Regression of several conditional quantiles by one model; predictions do not cross.
 

@@ -23,11 +23,12 @@ from ..sources.sample import Sample
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .given_rows import drawn, drawn_sets
 from .refresh import PRIOR_WEIGHT
 
 
+@documented
 class RFFBoostRanker(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, to rank the rows of queries.
 
@@ -58,7 +59,6 @@ class RFFBoostRanker(BaseRFFBoost):
     task = "regression"
     default_loss = "pairwise"
 
-    @document_fit
     def fit(  # type: ignore[override]
         self,
         X: Any,
@@ -105,7 +105,6 @@ class RFFBoostRanker(BaseRFFBoost):
         given = replace(given, groups=None)
         return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
 
-    @document_fit
     def refresh(
         self,
         X: Any,
@@ -164,9 +163,7 @@ class RFFBoostRanker(BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -196,8 +193,7 @@ class RFFBoostRanker(BaseRFFBoost):
             The query of each row. Without it all rows are of one query, with a warning.
         k : int, optional
             Number of ranks that count; all by default.
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {margin}
 
         Returns
         -------

@@ -25,7 +25,7 @@ from ..utils.parallel import use_threads
 from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .docstrings import document_fit
+from .docstrings import documented
 from .given_rows import sample_of
 from .init_model import require_same_outputs
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
@@ -33,15 +33,14 @@ from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
 PRIOR_WEIGHT = 5.0
 
-
 E = TypeVar("E", bound="RefreshMixin")
 
 
+@documented
 class RefreshMixin:
     """The method ``refresh`` of boosters."""
 
     @atomic_fit
-    @document_fit
     def refresh(
         self: E,
         X: Any,

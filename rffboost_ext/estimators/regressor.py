@@ -16,10 +16,11 @@ from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import accepts_several_targets, has_attribute
 
 
+@documented
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
 
@@ -60,9 +61,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -85,8 +84,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Targets, in the columns of fit.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {margin}
 
         Returns
         -------

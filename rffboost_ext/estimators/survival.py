@@ -20,11 +20,12 @@ from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import has_attribute
 from .step_function import SmoothFunction, StepFunction, survival_of_hazard
 
 
+@documented
 class RFFBoostSurvival(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for survival analysis.
 
@@ -135,9 +136,7 @@ class RFFBoostSurvival(BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -158,16 +157,7 @@ class RFFBoostSurvival(BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-        return_array : bool, default=False
-            Whether to return values at ``unique_times_`` instead of functions.
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
-
-        Returns
-        -------
-        ndarray of shape (n,) of StepFunction, or of shape (n, T)
-            The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
-            With a loss of accelerated failure times they are those of its distribution, at any time from 0 on.
+        {functions}
         """
         return self._functions(X, base_margin, return_array, np.asarray)
 
@@ -179,16 +169,7 @@ class RFFBoostSurvival(BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-        return_array : bool, default=False
-            Whether to return values at ``unique_times_`` instead of functions.
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
-
-        Returns
-        -------
-        ndarray of shape (n,) of StepFunction, or of shape (n, T)
-            The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
-            With a loss of accelerated failure times they are those of its distribution, at any time from 0 on.
+        {functions}
         """
         return self._functions(X, base_margin, return_array, survival_of_hazard)
 
@@ -211,9 +192,7 @@ class RFFBoostSurvival(BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {rows}
 
         Returns
         -------
@@ -222,37 +201,6 @@ class RFFBoostSurvival(BaseRFFBoost):
         """
         raw = self.raw_scores(X, base_margin)
         return self.loss_.median_time(raw, self.unique_times_, self._baseline_hazard)
-
-    def predict_restricted_mean_time(self, X: Any, until: float | None = None, base_margin: Any = None) -> Array:
-        r"""The restricted mean survival time of each row, (n,): the mean of the lesser of time and `until`.
-
-        .. math:: \int_0^{until} S(t) \, dt
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        until : float, optional
-            The horizon; by default the last of ``unique_times_``, the largest that "cox" allows.
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-
-        Raises
-        ------
-        ValueError
-            If `until` is no time at which survival functions are defined.
-        """
-        raw, last = self.raw_scores(X, base_margin), float(self.unique_times_[-1])
-        until = last if until is None else until
-        if not 0.0 < until <= (np.finfo(np.float64).max if self.loss_.is_smooth else last):
-            raise ValueError(
-                f"{type(self).__name__}: until must be positive and finite, at most {last:g} for a loss of "
-                f"proportional hazards, got {until!r}"
-            )
-        return self.loss_.restricted_mean_time(raw, float(until), self.unique_times_, self._baseline_hazard)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """Harrell's concordance index: the share of pairs of rows whose risks are in the order of their events.
@@ -264,8 +212,7 @@ class RFFBoostSurvival(BaseRFFBoost):
             Targets as in fit.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a pair has their product.
-        base_margin : array-like of shape (n,), optional
-            The offset of each row; required by a model that was fitted with one, else None.
+        {margin}
 
         Returns
         -------

@@ -17,7 +17,7 @@ from abc import abstractmethod
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import erfcx, expit, log_expit, log_ndtr, roots_legendre
+from scipy.special import erfcx, expit, log_expit, log_ndtr
 
 from ..core import Loss, Scales
 from ..utils.param_validation import POSITIVE, OneOf
@@ -41,8 +41,6 @@ LEAST_HESSIAN = 1e-16
 LARGEST_Z = 300.0
 # Intervals of z that are narrower count as points: the difference of their probabilities would be rounding errors.
 NARROW = 1e-6
-# The quadrature of survival: panels and their nodes, and where the probability of a greater -Z is below rounding.
-N_PANELS, N_NODES, SURE_Z = 24, 16, 37.0
 # Estimates of sigma are within this range. They are rounded, so that the order of rows makes no difference.
 LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
 
@@ -155,21 +153,6 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
         """The time at the median of Z."""
         z = brentq(lambda z: self.log_survival(np.array([z]))[0, 0] + np.log(2.0), -LARGEST_Z, LARGEST_Z)
         return np.exp(clip_exponent(raw[:, 0] + self.scale * z))
-
-    def restricted_mean_time(self, raw: Array, until: float, time: Array, baseline: Array) -> Array:
-        """The integral of survival up to `until`, by Gauss-Legendre quadrature over z."""
-        node, weight = roots_legendre(N_NODES)
-        last = (np.log(until) - raw) / self.scale
-        # Below the first z survival is 1, and above the last one time times survival is below rounding.
-        first = np.minimum(last, -SURE_Z)
-        last = np.minimum(last, SURE_Z / max(1.0 - self.scale, 0.1) if self.scale < 1.0 else last)
-        found = np.exp(clip_exponent(raw + self.scale * first))
-        for panel in range(N_PANELS):
-            width = (last - first) / N_PANELS
-            z = first + width * (panel + 0.5 * (node + 1.0))
-            log_time = clip_exponent(raw + self.scale * z + self.log_survival(z.ravel())[0].reshape(z.shape))
-            found += 0.5 * width * self.scale * (np.exp(log_time) * weight).sum(axis=1, keepdims=True)
-        return found[:, 0]
 
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:

@@ -131,12 +131,6 @@ class SurvivalLoss(Loss):
         is_past = self.cumulative_hazard(raw, time, baseline) >= np.log(2.0)
         return np.where(is_past.any(axis=1), time[is_past.argmax(axis=1)], np.inf)
 
-    def restricted_mean_time(self, raw: Array, until: float, time: Array, baseline: Array) -> Array:
-        """The mean of the time or `until`, whichever is less: the integral of survival up to `until`, (n,)."""
-        ends = np.clip(np.concatenate([[0.0], time, [until]]), 0.0, until)
-        survival = np.exp(-self.cumulative_hazard(raw, time, baseline))
-        return np.diff(ends)[0] + survival @ np.diff(ends)[1:]
-
 
 @LOSSES.register("cox")
 class Cox(CoupledLoss, SurvivalLoss):
