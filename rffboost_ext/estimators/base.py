@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, begin_fit, report_rows
@@ -41,7 +40,6 @@ from ..sources.sample import Sample
 from ..terms import FeatureMap
 from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
-from ..utils.param_validation import is_auto
 from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
@@ -55,7 +53,7 @@ from .init_model import (
     require_same_margin,
     require_same_outputs,
 )
-from .parameters import BoosterParameters
+from .parameters import BoosterParameters, given_part
 from .planning import (
     clip_features,
     compose,
@@ -74,13 +72,7 @@ E = TypeVar("E", bound="BaseRFFBoost")
 
 @documented
 class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
-    """Base class of classifier and regressor: everything but the kind of target.
-
-    Attributes
-    ----------
-    encoder_ : FeatureEncoder
-        Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.
-    """
+    """Base class of classifier and regressor: everything but the kind of target."""
 
     task: ClassVar[str]
     default_loss: ClassVar[str]
@@ -127,17 +119,10 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
         targets, y = self._read_target(given.y)
-        fit = partial(self._fit_columns, init, given.columns)
-        rows = self._encode(given, y, targets, self.encoder_.transform if self._is_warm_start() else fit)
-        self._check_target(parts, rows, targets)
-        if self._is_warm_start():
-            require_base_margin(owner, base_margin, self.uses_base_margin_)
-        if base_margin is not None:
-            n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
-            rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
+        given, n_rows = replace(given, y=y), given.n_rows or len(y)
+        fit = None if self._is_warm_start() else partial(self._fit_columns, init, given.columns)
         given_loss = full_repr(parts.loss)
-        parts = self._prepare(parts, rows, targets)
-        warn_if_light(rows.weight)
+        rows, parts = self._rows_of(given, targets, parts, base_margin, fit)
         start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
         evaluation = self._evaluation(eval_set, base_margin_eval_set, parts.loss, rows, targets)
         rows = rows.coupled_by(*self._couplings(parts.loss), *(evaluation.couplings if evaluation else ()))
@@ -145,12 +130,11 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         monitored = None if evaluation is None else evaluation.monitored
         rows = rows if stops else without_duplicates(parts.learner, rows)
         n_copies = count_copies(self, rows) if stops and monitored is None else None
-        n_rows = given.n_rows or len(y)
         if self.verbose:
             report_rows(n_rows, len(y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        splits = splits_of_user(self, given, y) if stops and monitored is None else None
+        splits = splits_of_user(self, given) if stops and monitored is None else None
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
@@ -169,11 +153,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         targets = self._targets()
         return targets, targets.read(y)
 
-    @property
-    def _given_loss(self) -> str | Loss:
-        """The loss, by name if it is "auto"."""
-        return self.default_loss if is_auto(self.loss) else self.loss
-
     def _evaluation(
         self, eval_set: Any, base_margin_eval_set: Any, loss: Loss, rows: Dataset, targets: TargetEncoder
     ) -> Evaluation | None:
@@ -184,7 +163,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         owner = type(self).__name__
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, rows.offset)
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, rows.offset)
-        return evaluation_of(owner, self.eval_metric, sets, loss, self._given_loss, rows, targets)
+        return evaluation_of(owner, self.eval_metric, sets, loss, given_part(self, "loss"), rows, targets)
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
         """What couples the rows of a fit besides its metrics."""
@@ -198,15 +177,35 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         """The rows of a source that a fit keeps, or a uniform sample."""
         return draw_by_gradient(self, source, uniform)
 
-    def _encode(self, given: Sample, y: Array, targets: TargetEncoder, read: Callable[[Any], Array]) -> Dataset:
-        """Encoded rows of positive weight; `read` makes a matrix of a table."""
+    def _rows_of(
+        self,
+        given: Sample,
+        targets: TargetEncoder,
+        parts: Parts,
+        base_margin: Any,
+        fit_columns: Callable[[Any], Array] | None,
+    ) -> tuple[Dataset, Parts]:
+        """Encoded rows of positive weight, and the parts prepared for them.
+
+        `fit_columns` makes a matrix of a table; None for a model that has fitted its columns, and whose scores and
+        use of an offset stay.
+        """
         owner = type(self).__name__
         group = None if given.groups is None else encode_groups(owner, given.groups, given.X, given.weight)
-        X, y, weight = rows_of_positive_weight(given.X, y, given.weight)
-        X = read(X)
+        X, y, weight = rows_of_positive_weight(given.X, given.y, given.weight)
+        X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
         X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
-        return Dataset(X, *targets.fit_transform(y, weight), group)
+        rows = Dataset(X, *targets.fit_transform(y, weight), group)
+        self._check_target(parts, rows, targets)
+        if fit_columns is None:
+            require_base_margin(owner, base_margin, self.uses_base_margin_)
+            require_same_outputs(owner, count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_)
+        if base_margin is not None:
+            n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
+            rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
+        warn_if_light(rows.weight)
+        return rows, self._prepare(parts, rows, targets)
 
     def _fit_columns(self, init: InitModel | None, columns: Any, X: Any) -> Array:
         """The matrix of a table, with a new ``encoder_``."""
@@ -220,9 +219,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
         if self._is_warm_start() and full_repr(parts.loss) == self._start.loss:
             parts = replace(parts, loss=self.loss_)
-        if self._is_warm_start():
-            n_scores = count_scores(parts.loss, data.y, targets.n_classes)
-            require_same_outputs(type(self).__name__, n_scores, self.ensemble_)
         return parts.prepared(data.observations, targets.n_classes)
 
     def _is_warm_start(self) -> bool:
@@ -334,18 +330,3 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
-
-
-@read_init_model.register
-def _(model: BaseRFFBoost) -> InitModel:
-    check_is_fitted(model)
-    return InitModel(
-        model.ensemble_,
-        model.loss_.link,
-        model.n_features_in_,
-        getattr(model, "classes_", None),
-        model.encoder_.categories,
-        names=model.encoder_.names,
-        uses_base_margin=model.uses_base_margin_,
-        description=repr(model),
-    )

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..core import Link, Loss
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
@@ -16,6 +17,7 @@ from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
 from ..utils.registry import full_repr
 from ..utils.typing import Array
+from .fitted_ensemble import FittedEnsembleMixin
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,21 @@ def read_init_model(model: Any) -> InitModel:
 @read_init_model.register
 def _(model: Ensemble) -> InitModel:
     return InitModel(model, knows_categories=False)
+
+
+@read_init_model.register
+def _(model: FittedEnsembleMixin) -> InitModel:
+    check_is_fitted(model)
+    return InitModel(
+        model.ensemble_,
+        model.loss_.link,
+        model.n_features_in_,
+        getattr(model, "classes_", None),
+        model.encoder_.categories,
+        names=model.encoder_.names,
+        uses_base_margin=model.uses_base_margin_,
+        description=repr(model),
+    )
 
 
 def require_same_names(given: Array | None, names: Array | None) -> None:

@@ -61,10 +61,7 @@ def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
-    part = getattr(estimator, role)
-    if is_auto(part):
-        part = default_part(estimator, role)
-    return bool(getattr(ROLES[role].make(part), name, False))
+    return bool(getattr(ROLES[role].make(given_part(estimator, role)), name, False))
 
 
 def accepts_labels(estimator: Any) -> bool:
@@ -81,7 +78,7 @@ def accepts_classes(estimator: Any) -> bool:
 
 def accepts_several_targets(estimator: Any) -> bool:
     """Whether the loss of a regressor accepts several targets, for scikit-learn's tags."""
-    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
+    loss = LOSSES.make(given_part(estimator, "loss"))
     return isinstance(loss, Loss) and takes_several_targets(loss)
 
 
@@ -93,13 +90,19 @@ def accepts_columns(estimator: Any, n_columns: int) -> bool:
 
 def loss_of_classes(estimator: Any) -> Loss | None:
     """The loss of a classifier before a fit; None if it is none of classes."""
-    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
+    loss = LOSSES.make(given_part(estimator, "loss"))
     return loss if isinstance(loss, Loss) and loss.task == "classification" else None
 
 
 def default_part(estimator: Any, role: str) -> Any:
     """The loss or the learner where it is "auto"."""
     return estimator.default_loss if role == "loss" else DEFAULT_LEARNER
+
+
+def given_part(estimator: Any, role: str) -> Any:
+    """The loss or the learner, the default one if it is "auto"."""
+    part = getattr(estimator, role)
+    return default_part(estimator, role) if is_auto(part) else part
 
 
 def copy_with_own_parts(estimator: B) -> B:

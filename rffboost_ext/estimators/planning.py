@@ -28,7 +28,7 @@ from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
-from .parameters import DEFAULT_LEARNER
+from .parameters import given_part
 from .policies import policy_of
 from .recipe import Facts, MemberRule, Recipe
 
@@ -48,9 +48,7 @@ def compose(estimator: Any) -> Parts:
     """
     require_all(estimator, estimator.constraints)
     task = estimator.task
-    loss = estimator.default_loss if is_auto(estimator.loss) else estimator.loss
-    learner = DEFAULT_LEARNER if is_auto(estimator.learner) else estimator.learner
-    parts = Parts.resolved(loss, learner, estimator.step)
+    parts = Parts.resolved(given_part(estimator, "loss"), given_part(estimator, "learner"), estimator.step)
     if task == "classification" and parts.loss.task == "regression":
         return replace(parts, loss=LOSSES.create(LabelRegression(parts.loss)))
     if parts.loss.task != task:
@@ -210,13 +208,13 @@ def has_splitter(estimator: Any) -> bool:
     return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
-def splits_of_user(estimator: Any, given: Sample, y: Array) -> list[tuple[Array, Array]] | None:
+def splits_of_user(estimator: Any, given: Sample) -> list[tuple[Array, Array]] | None:
     """The splits of the rows of a fit by a splitter, if there is one."""
     if not has_splitter(estimator):
         return None
-    used = check_sample_weight(given.weight, len(y)) > 0.0
+    used = check_sample_weight(given.weight, len(given.y)) > 0.0
     owner, splitter = type(estimator).__name__, estimator.validation_fraction
-    return splits_of(owner, splitter, given.X, y, given.groups, used)
+    return splits_of(owner, splitter, given.X, given.y, given.groups, used)
 
 
 def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:

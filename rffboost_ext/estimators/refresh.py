@@ -14,11 +14,8 @@ from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Result, Start
 from ..boosting.run import Run
 from ..boosting.training import Trainer
-from ..contracts.fit import count_scores
 from ..core import Learner
-from ..data.dataset import Dataset, warn_if_light
-from ..preprocessing.row_arguments import encode_base_margin, require_base_margin
-from ..sources.sample import Sample
+from ..data.dataset import Dataset
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, unweighted
 from ..utils.parallel import use_threads
@@ -27,7 +24,6 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
 from .given_rows import sample_of
-from .init_model import require_same_outputs
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
@@ -70,41 +66,22 @@ class RefreshMixin:
         {raises_refresh}
         """
         check_is_fitted(self)
-        parts = compose(self)
-        require_refreshable(self, parts, getattr(self, "learners_", [parts.learner]))
-        require(type(self).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
-        given = sample_of(self, X, y, sample_weight, groups, base_margin)
-        return refreshed(self, parts, given, base_margin, prior_weight)
-
-
-def refreshed(model: Any, parts: Parts, given: Sample, base_margin: Any, prior_weight: float) -> Any:
-    """The model itself, with the rounds of its fit fitted again.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the data are invalid.
-    """
-    owner = type(model).__name__
-    require_base_margin(owner, base_margin, model.uses_base_margin_)
-    targets, y = model._read_target(given.y)
-    targets.classes = getattr(model, "classes_", None)
-    rows = model._encode(given, y, targets, model.encoder_.transform)
-    n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
-    require_same_outputs(owner, n_scores, model.ensemble_)
-    model._check_target(parts, rows, targets)
-    if base_margin is not None:
-        rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
-    parts = model._prepare(parts, rows, targets)
-    warn_if_light(rows.weight)
-    rows = rows.coupled_by(*model._couplings(parts.loss))
-    if not hasattr(model, "learners_"):
-        rows = without_duplicates(parts.learner, rows)
-    model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
-    model._keep_rows(parts.loss, rows, model._start.seed)
-    model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
-    model._after_training(rows, targets)
-    return model
+        model: Any = self
+        parts = compose(model)
+        require_refreshable(model, parts, getattr(model, "learners_", [parts.learner]))
+        require(type(model).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
+        given = sample_of(model, X, y, sample_weight, groups, base_margin)
+        targets, y = model._read_target(given.y)
+        targets.classes = getattr(model, "classes_", None)
+        rows, parts = model._rows_of(replace(given, y=y), targets, parts, base_margin, None)
+        rows = rows.coupled_by(*model._couplings(parts.loss))
+        if not hasattr(model, "learners_"):
+            rows = without_duplicates(parts.learner, rows)
+        model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
+        model._keep_rows(parts.loss, rows, model._start.seed)
+        model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
+        model._after_training(rows, targets)
+        return self
 
 
 def replayed(model: Any, parts: Parts, rows: Dataset, prior_weight: float) -> Result:
