@@ -53,7 +53,7 @@ def check_conversion(source: ExportSource, graph: Graph, x: str, X: Any = None) 
     for part in graph.parts:
         if isinstance(part[0], Link):
             # Means are products of numbers that lose digits: near 0 only they are as precise as the scores.
-            largest = 3.0 if isinstance(part[0], MeanLink) else LARGEST
+            largest = 3.0 if isinstance(getattr(part[0], "columns", part[0]), MeanLink) else LARGEST
             check_parts(graph, {part[1]: scores_up_to(largest, source.ensemble.n_outputs)}, [part])
 
 

@@ -7,9 +7,9 @@ from functools import singledispatch
 
 import numpy as np
 
-from rffboost_ext import Link
+from rffboost_ext import Link, Loss
 from rffboost_ext.exporting import Array
-from rffboost_ext.losses import Distribution, LogNormal, SortedLink, ZeroInflatedPoisson
+from rffboost_ext.losses import LogNormal, SortedLink, ZeroInflatedPoisson
 
 from .graph import ConversionError, Graph
 from .links import convert_link, response_nodes
@@ -113,23 +113,23 @@ def _(link: IntervalLink, graph: Graph, raw: str) -> str:
 class MeanLink(Link):
     """The mean of a distribution, (n, 1), from the scores of its parameters."""
 
-    distribution: Distribution
+    distribution: Loss
 
     def inverse(self, raw: Array) -> Array:
-        return self.distribution.mean(self.distribution.link.inverse(raw))[:, None]
+        return self.distribution.prediction(self.distribution.link.inverse(raw))
 
 
 @singledispatch
-def convert_mean(distribution: Distribution, graph: Graph, parameters: str) -> str:
+def convert_mean(distribution: Loss, graph: Graph, parameters: str) -> str:
     """Append nodes that compute the mean of a distribution, and return the name of their output, (n, 1).
 
-    The extension point for distributions whose mean is not their first parameter: use ``@convert_mean.register``
-    on a function whose first argument is annotated with the type of distribution. Every export checks that the
-    nodes agree with ``distribution.mean``.
+    The extension point for distributions, and other losses, whose prediction is not the first column of the
+    response: use ``@convert_mean.register`` on a function whose first argument is annotated with the type of the
+    loss. Every export checks that the nodes agree with ``Loss.prediction``.
 
     Parameters
     ----------
-    distribution : Distribution
+    distribution : Loss
     graph : Graph
         Graph to append to.
     parameters : str
@@ -165,14 +165,21 @@ def _(link: MeanLink, graph: Graph, raw: str) -> str:
     return convert_mean(link.distribution, graph, response_nodes(link.distribution.link, graph, raw))
 
 
-def require_mean(distribution: Distribution, n_outputs: int) -> None:
-    """Raise a ConversionError if a mean is not the first parameter, and has no nodes of its own."""
+def prediction_link(loss: Loss, n_outputs: int) -> Link:
+    """The link from raw scores to the one prediction (n, 1) of a loss with a wide response.
+
+    Raises
+    ------
+    ConversionError
+        If it is neither the mean of a distribution nor the first column, and has no nodes of its own.
+    """
     raw = np.random.default_rng(0).uniform(-3.0, 3.0, (64, n_outputs))
-    parameters = distribution.link.inverse(raw)
-    is_default = convert_mean.dispatch(type(distribution)) is convert_mean.dispatch(object)
-    if is_default and not np.allclose(distribution.mean(parameters), parameters[:, 0], equal_nan=True):
-        name = type(distribution).__name__
+    response = loss.link.inverse(raw)
+    has_nodes = convert_mean.dispatch(type(loss)) is not convert_mean.dispatch(object)
+    if not has_nodes and not np.allclose(loss.prediction(response)[:, 0], response[:, 0], equal_nan=True):
+        name = type(loss).__name__
         raise ConversionError(
-            f"the mean of the distribution {name} has no ONNX form: it is not the first parameter; register one "
-            f"with onnx_export.derived_links.convert_mean.register({name})"
+            f"the prediction of the loss {name} has no ONNX form: it is not the first column of the response; "
+            f"register one with onnx_export.derived_links.convert_mean.register({name})"
         )
+    return MeanLink(loss)

@@ -34,7 +34,7 @@ from rffboost_ext.exporting import (
     read_table,
 )
 
-from .derived_links import ColumnLink, MeanLink, require_mean
+from .derived_links import ColumnLink, prediction_link
 from .model import RESERVED
 from .scaling import Scaling, behind_scaling, center_and_scale, with_lower_thresholds
 from .sparse_steps import dense, divides_by_norm, parts
@@ -279,8 +279,8 @@ def named_column(link: Link, column: int) -> ExtraOutput:
 
 @export_source.register
 def _(model: RFFBoostDistribution) -> ExportSource:
-    source, link = export_source.dispatch(BaseRFFBoost)(model), MeanLink(model.loss_)
-    require_mean(model.loss_, source.ensemble.n_outputs)
+    source = export_source.dispatch(BaseRFFBoost)(model)
+    link = prediction_link(model.loss_, source.ensemble.n_outputs)
     return replace(source, link=link, response=link.inverse)
 
 

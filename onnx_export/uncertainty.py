@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import ConformalRegressor
+from rffboost_ext.exporting import final_estimator
 
-from .derived_links import IntervalLink, MedianLink
+from .derived_links import IntervalLink, MedianLink, prediction_link
 from .source import ExportSource, ExtraOutput, export_source, require_own_predictions
 
 
@@ -21,6 +22,8 @@ def _(model: ConformalRegressor) -> ExportSource:
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     size, columns = source.width, source.link
+    if size > 1 and model.reduced(source.response(source.ensemble.baseline[None])).shape[1] == 1:
+        size, columns = 1, prediction_link(final_estimator(model.estimator_).loss_, source.ensemble.n_outputs)
     interval = ExtraOutput(
         "interval",
         IntervalLink(columns, size, model.margin_),
@@ -31,6 +34,6 @@ def _(model: ConformalRegressor) -> ExportSource:
         source,
         estimator=f"{type(model).__name__}({source.estimator})",
         link=columns if size == 1 else MedianLink(columns, size),
-        response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
+        response=lambda raw: np.median(model.reduced(source.response(raw)), axis=1, keepdims=True),
         extras=(*source.extras, interval),
     )

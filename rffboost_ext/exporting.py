@@ -7,6 +7,7 @@ of arguments.
 
 from .data.columns import is_missing
 from .estimators.base import BaseRFFBoost
+from .estimators.calibration import final_estimator
 from .experiments.datasets import read_csv
 from .experiments.outputs import check_outputs
 from .interop.host import HostModel

@@ -138,6 +138,9 @@ class Loss(Spec, ABC):
     At the best constant scores the predictions then sum to the targets. Fits with early stopping end with such an
     intercept.
     """
+    levels: ClassVar[Any] = None
+    """For regression: the levels of the quantiles that the columns of the response are, increasing, (W,); None if
+    the response is anything else."""
     infinite: ClassVar[bool] = False
     """Whether targets may be infinite, such as the bounds of censored times."""
 

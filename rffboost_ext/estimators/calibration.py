@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_X_y, validate_data
 
 from ..core import Loss
@@ -55,23 +56,62 @@ def rounding_unit(values: Any) -> float:
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 
-def interval_bounds(values: Array) -> tuple[Array, Array]:
-    """The first and the last prediction of each row, of one, (n,), or several, (n, Q)."""
-    columns = values[:, None] if values.ndim == 1 else values
-    return columns[:, 0], columns[:, -1]
+def final_estimator(estimator: Any) -> Any:
+    """The fitted estimator whose predictions a pipeline or a search returns."""
+    while isinstance(estimator, Pipeline) or hasattr(estimator, "best_estimator_"):
+        is_pipeline = isinstance(estimator, Pipeline)
+        estimator = estimator.steps[-1][1] if is_pipeline else estimator.best_estimator_
+    return estimator
 
 
-def conformity_scores(y: Array, values: Array) -> Array:
-    """The distances of targets outside the prediction, (n,); negative inside an interval."""
-    low, high = interval_bounds(values)
-    return np.maximum(low - y, y - high)
+def quantile_levels(estimator: Any) -> Any:
+    """The levels of the quantiles that a fitted regressor says it predicts, (Q,); None if it says nothing.
+
+    They are those of its loss, or its attribute ``quantiles``, or XGBoost's ``quantile_alpha``.
+    """
+    loss = getattr(estimator, "loss_", None)
+    if isinstance(loss, Loss):
+        return loss.levels
+    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    return getattr(estimator, "quantiles", params.get("quantile_alpha"))
 
 
-def rounding_tolerance(y: Array, predicted: Array) -> Array:
-    """The rounding error of each score, (n,): proportional to its numbers, in the precision of predictions."""
-    low, high = interval_bounds(np.asarray(predicted, dtype=np.float64))
+def quantiles_or_prediction(owner: str, regressor: Any, values: Array) -> Array:
+    """What a regressor predicts, (n,) or (n, W), as quantiles (n, Q), if it says their levels, or as (n, 1).
+
+    Raises
+    ------
+    TypeError
+        If there are several columns, the regressor says no levels, and its loss makes no prediction of them.
+    """
+    values, final = values.reshape(len(values), -1), final_estimator(regressor)
+    if values.shape[1] == 1:
+        return values
+    # A transformation of the target keeps quantiles, or reverses their order, but not parameters.
+    inner = getattr(final, "regressor_", None)
+    levels = quantile_levels(final if inner is None else inner)
+    if levels is not None and np.size(levels) == values.shape[1] and (np.diff(levels) > 0.0).all():
+        return values if inner is None else np.sort(values, axis=1)
+    loss = getattr(final, "loss_", None)
+    predicted = loss.prediction(values) if isinstance(loss, Loss) else values
+    if predicted.shape != (len(values), 1):
+        raise TypeError(
+            f"{owner}: estimator must predict one number for each row, or say the increasing levels of its "
+            f"quantiles, by Loss.levels or an attribute 'quantiles', got {values.shape[1]} columns"
+            f"{'' if loss is None else f' of loss {loss!r}, whose method prediction does not make one of them'}"
+        )
+    return predicted
+
+
+def conformity_scores(y: Array, values: Array, unit: float) -> Array:
+    """The distances of targets outside of quantiles or predictions (n, Q), (n,); negative inside an interval.
+
+    Each row has a tolerance, proportional to its numbers and to the rounding unit of predictions: targets at a
+    bound count as inside.
+    """
+    low, high = values[:, 0], values[:, -1]
     magnitude = np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
-    return ROUNDING_UNITS * rounding_unit(predicted) * magnitude
+    return np.maximum(low - y, y - high) + ROUNDING_UNITS * unit * magnitude
 
 
 def missing_entries(values: Array) -> Array:
@@ -243,11 +283,12 @@ def require_regressor(owner: str, given: Any, method: str = "fit") -> None:
         raise TypeError(f"{owner}: estimator must be a regressor, got the classifier {given!r}")
 
 
-def fit_margin(owner: str, alpha: float, y: Array, predicted: Any, weight: Array) -> tuple[float, float]:
+def fit_margin(
+    owner: str, alpha: float, y: Array, regressor: Any, predicted: Any, weight: Array
+) -> tuple[float, float]:
     """The margin and the coverage from targets (m,), predictions and weights of calibration rows."""
     values = check_predictions(owner, predicted, len(y))
     if not np.isfinite(values).all():
         raise ValueError(f"{owner}: estimator must predict finite numbers, got NaN or infinity")
-    # Targets at a bound count as inside. Each row has its tolerance: rows beyond the rank change nothing.
-    scores = conformity_scores(y, values) + rounding_tolerance(y, predicted)
-    return margin_and_coverage(owner, alpha, scores, weight)
+    values = quantiles_or_prediction(owner, regressor, values)
+    return margin_and_coverage(owner, alpha, conformity_scores(y, values, rounding_unit(predicted)), weight)

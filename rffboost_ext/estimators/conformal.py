@@ -28,8 +28,8 @@ from .calibration import (
     check_predictions,
     fit_margin,
     groups_of_target,
-    interval_bounds,
     offset_of_rows,
+    quantiles_or_prediction,
     require_regressor,
     split_rows,
     validated_rows,
@@ -46,6 +46,10 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     minus the margin. With a regressor of several quantiles, l in the first column and u in the last, the score is
     ``max(l(x) - y, y - u(x))`` and intervals reach from l(x) minus the margin to u(x) plus the margin. This is
     conformalised quantile regression: intervals are wide only where the target varies much.
+
+    Columns are quantiles if the loss of the regressor says their ``levels``, or the regressor has an attribute
+    ``quantiles``, or XGBoost's ``quantile_alpha``. Of the columns of any other loss, such as the parameters of a
+    distribution, f is its ``prediction``.
 
     Parameters
     ----------
@@ -162,8 +166,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data are invalid, there are too few rows for alpha, or one row has too large a
-            share of the weight.
+            If a parameter or the data are invalid, there are too few rows for alpha, one row has too large a
+            share of the weight, or the regressor predicts columns that are no quantiles.
         """
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
@@ -224,7 +228,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)
         offset = None if base_margin is None else base_margin[parts[1]]
-        facts = target.astype(np.float64), self._predicted(held, offset), weight
+        facts = target.astype(np.float64), self.estimator_, self._predicted(held, offset), weight
         self.margin_, self.coverage_ = fit_margin(type(self).__name__, self.alpha, *facts)
         self.n_rows_seen_ = given.n_rows or len(values)
         return self
@@ -289,8 +293,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         -------
         ndarray of shape (n,)
         """
-        values = self._predictions(X, base_margin)
-        return values if values.ndim == 1 else np.median(values, axis=1)
+        return np.median(self.reduced(self._predictions(X, base_margin)), axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """R2, the coefficient of determination, of the predictions.
@@ -331,9 +334,14 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """
         return self.add_margin(self._predictions(X, base_margin))
 
+    def reduced(self, values: Array) -> Array:
+        """The quantiles (n, Q) or the single prediction (n, 1) of what the regressor predicts, (n,) or (n, W)."""
+        return quantiles_or_prediction(type(self).__name__, self.estimator_, values)
+
     def add_margin(self, values: Array) -> Array:
-        """The intervals (n, 2) around the predictions of the regressor, (n,) or (n, Q)."""
-        low, high = interval_bounds(values)
+        """The intervals (n, 2) around what the regressor predicts, (n,) or (n, W)."""
+        columns = self.reduced(values)
+        low, high = columns[:, 0], columns[:, -1]
         middle = 0.5 * (low + high)
         return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
 

@@ -36,6 +36,7 @@ DELEGATED = (
     "monotone",
     "scored_by",
     "canonical",
+    "levels",
 )
 
 

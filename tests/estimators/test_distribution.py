@@ -133,7 +133,9 @@ class Doubled(Normal):
 
 def test_a_mean_of_a_users_own_is_registered_for_export():
     model = RFFBoostDistribution(Doubled(), learner="tree", n_estimators=2).fit(X, Y)
-    with pytest.raises(ValueError, match=r"the distribution Doubled has no ONNX form.*convert_mean.register"):
+    with pytest.raises(
+        ValueError, match=r"the prediction of the loss Doubled has no ONNX form.*convert_mean.register"
+    ):
         to_onnx(model)
     known = convert_mean.dispatch(Normal)
     two = convert_mean.register(Doubled)(

@@ -7,16 +7,23 @@ import pandas as pd
 import pytest
 from scipy.stats import betabinom
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
     ConformalRegressor,
     RFFBoostClassifier,
+    RFFBoostDistribution,
     RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
 )
 from rffboost_ext.estimators.calibration import calibration_size, margin_rank
+from rffboost_ext.losses import Normal
 
 from .test_quantile_regressor import CHEAP, widening
 
@@ -66,7 +73,7 @@ class Bounds(RegressorMixin, BaseEstimator):
         self.columns = columns
 
     def fit(self, X, y):
-        self.fitted_ = True
+        self.quantiles = np.linspace(0.1, 0.9, len(self.columns))
         return self
 
     def predict(self, X):
@@ -84,6 +91,57 @@ def test_margins_by_hand(columns):
     low, high = model.predict_interval(X[:1])[0]
     assert (low, high) == pytest.approx((columns[0] - scores[80], columns[-1] + scores[80]))
     assert model.predict(X[:1]) == pytest.approx(np.median(columns))
+
+
+class Pair(Normal):
+    """A loss of two columns that do not make one prediction."""
+
+    def prediction(self, response):
+        return response
+
+
+WRAPPED = {
+    "alone": lambda regressor: regressor,
+    "pipeline": lambda regressor: make_pipeline(StandardScaler(), regressor),
+    "search": lambda regressor: GridSearchCV(regressor, {"learning_rate": [0.3]}, cv=2),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+@pytest.mark.parametrize("loss", ["normal", "lognormal", "zero_inflated_poisson"])
+def test_parameters_of_a_distribution_are_no_quantiles(loss, wrap):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    y = rng.poisson(np.exp(2.0 * X[:, 0])) + (0.0 if loss == "zero_inflated_poisson" else 1.0)
+    given = {"learner": "tree", "n_estimators": 5, "early_stopping": False, "random_state": 0}
+    wide, mean = RFFBoostRegressor(loss=loss, **given), RFFBoostDistribution(loss, **given)
+    found, wanted = (ConformalRegressor(wrap(one), random_state=0).fit(X, y) for one in (wide, mean))
+    np.testing.assert_allclose(found.predict_interval(X), wanted.predict_interval(X))
+    np.testing.assert_allclose(found.predict(X), wanted.predict(X))
+    verify_onnx(found, to_onnx(found), X, raise_on_mismatch=True)
+
+
+def test_columns_that_make_no_prediction_are_refused():
+    regressor = RFFBoostRegressor(loss=Pair(), learner="tree", n_estimators=2)
+    with pytest.raises(TypeError, match=r"one number for each row.*got 2 columns of loss Pair.*prediction"):
+        ConformalRegressor(regressor).fit(np.zeros((60, 1)), np.arange(60.0))
+
+
+def test_quantiles_that_others_say():
+    X, y = widening(400, 0)
+    xgboost = pytest.importorskip("xgboost")
+    given = {"objective": "reg:quantileerror", "n_estimators": 20, "n_jobs": 1}
+    model = ConformalRegressor(xgboost.XGBRegressor(quantile_alpha=[0.1, 0.9], **given), random_state=0).fit(X, y)
+    assert np.ptp(np.diff(model.predict_interval(X))) > 0.5
+    with pytest.raises(TypeError, match="increasing levels"):
+        ConformalRegressor(xgboost.XGBRegressor(quantile_alpha=[0.9, 0.1], **given)).fit(X, y)
+    plain, turned = (
+        ConformalRegressor(TransformedTargetRegressor(PAIR, func=f, inverse_func=f), random_state=0).fit(X, y)
+        for f in (lambda y: 1.0 * y, np.negative)
+    )
+    for one in (plain, turned):
+        low, high = one.predict_interval(X).T
+        assert 0.85 < ((low <= y) & (y <= high)).mean() < 0.97
 
 
 def test_ends_that_would_cross_meet_in_the_middle():
@@ -170,7 +228,8 @@ class Given(RegressorMixin, BaseEstimator):
         kinds = {
             "list": values.tolist(),
             "series": pd.Series(values, index=np.arange(len(X)) + 5),
-            "frame": pd.DataFrame({"low": values - 1.0, "high": values + 1.0}),
+            "frame": pd.DataFrame({"mean": values}),
+            "pair": pd.DataFrame({"low": values - 1.0, "high": values + 1.0}),
             "small": values.astype(np.uint8),
             "nan": values * np.nan,
             "text": ["much"] * len(X),
@@ -193,6 +252,11 @@ def test_whatever_holds_predictions_is_taken(kind):
     [
         ("nan", ValueError, "estimator must predict finite numbers"),
         ("text", TypeError, "estimator must predict numbers"),
+        (
+            "pair",
+            TypeError,
+            r"estimator must predict one number for each row, or say .* quantiles.*, got 2 columns",
+        ),
         ("cube", ValueError, r"estimator must predict shape \(15,\) or \(15, Q\), got \(15, 1, 1\)"),
     ],
 )

@@ -14,7 +14,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from onnx_export import Graph, OnnxPredictor, convert_link, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
-from rffboost_ext import ConformalRegressor, Link, Loss, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival
+from rffboost_ext import Link, Loss, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival
 from rffboost_ext.losses import LabelRegression, SquaredError
 
 RNG = np.random.default_rng(0)
@@ -146,8 +146,6 @@ def test_columns_with_names_are_outputs_that_no_input_hides(dtype: str) -> None:
         assert found.output(name, table) == pytest.approx(column, abs=1e-5)
     with pytest.raises(ValueError, match=r"name must be one of the outputs \['variable', 'score', 'none'"):
         found.output("loc", table)
-    interval = ConformalRegressor(RFFBoostRegressor(Cumulative(), "tree", n_estimators=2)).fit(X, Y)
-    verify_onnx(interval, to_onnx(interval, dtype=dtype), X, raise_on_mismatch=True)
 
 
 @pytest.mark.parametrize("names", [("few",), ("a", "a", "b", "c"), ("a", "b", "c", "score")])
