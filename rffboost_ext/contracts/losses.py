@@ -295,11 +295,13 @@ def copies_are_equal(sample: LossSample) -> None:
 
 
 def translation(sample: LossSample) -> None:
-    """A loss that says so is invariant under a shift of target and scores."""
+    """A loss that says so is invariant under a shift of target and scores, without the offset of a fit."""
     if sample.loss.translation_invariant:
-        shift = sample.scale * np.random.default_rng(2).standard_normal(sample.raw.shape)
-        found = Observations(sample.rows.y + shift, sample.rows.weight).losses(sample.loss, sample.raw + shift)
-        wanted = sample.values(sample.raw)
+        shifts = np.zeros_like(sample.raw), np.random.default_rng(2).standard_normal(sample.raw.shape)
+        wanted, found = (
+            Observations(sample.rows.y + move, sample.rows.weight).losses(sample.loss, sample.raw + move)
+            for move in (sample.scale * shift for shift in shifts)
+        )
         what = f"{sample.name}: value must be translation_invariant, the same for y + a at raw + a"
         require_close(what, found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0))
 

@@ -275,8 +275,23 @@ def test_right_losses_raise_no_alarm(case):
         pytest.skip("replaced, or with another loss in it")
     own = type("Own", (type(made),), {})(**made.get_params())
     boost(X[:60], y, loss=own, learner="tree", n_estimators=2)
+    if made.translation_invariant:
+        margin = RNG.standard_normal((60, own.n_scores(y, None)))
+        model = RFFBoostRegressor(own, **PLAIN).fit(X[:60], np.squeeze(y), base_margin=margin)
+        np.testing.assert_array_equal(
+            model.predict(X[:60], margin),
+            RFFBoostRegressor(made, **PLAIN)
+            .fit(X[:60], np.squeeze(y), base_margin=margin)
+            .predict(X[:60], margin),
+        )
     for scale in (1e-6, 1.0, 1e6) if made.task == "regression" and case.targets is not counts else ():
         boost(X[:60], scale * y, loss=own, learner="tree", n_estimators=2)
+
+
+def test_losses_that_are_not_invariant_are_refused_with_an_offset():
+    own = derived(Poisson, translation_invariant=True)
+    with pytest.raises(ValueError, match="value must be translation_invariant"):
+        RFFBoostRegressor(own, **PLAIN).fit(X[:80], FEW, base_margin=0.1 * Y[:80])
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4, 1e6])
