@@ -14,7 +14,7 @@ from .contracts.comparison import contract_errors, require_that
 from .contracts.fit import baseline_of, prepared_loss, require_finite_target
 from .contracts.learners import LearnerSample
 from .contracts.loss_sample import MAX_ROWS, random_samples, sample_weights
-from .contracts.terms import TermSample, keep_laws
+from .contracts.terms import LAWS, LAWS_OF_METHODS, TermSample, keep_laws
 from .core import CoupledLoss, Learner, Loss, Observations, Term
 from .learners.registry import LEARNERS
 from .losses.registry import LOSSES
@@ -30,12 +30,13 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
 
     Checked are: the number of scores; shapes, finite numbers and arguments left unchanged; the gradient if
     ``exact_gradient``, by differences of the loss, or of its weighted total if rows are coupled; the hessian by
-    differences of the gradient if ``exact_hessian``, its sign, and that part of a Newton step lowers the loss;
+    differences of the gradient if ``exact_hessian``, its sign, and that nearly half a Newton step lowers the loss;
     ``bounded_ratio``; that values stay with their rows when rows are permuted, twice (``rows = "set"``), alone
     (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline minimises the weighted
     sum; that weight 2 is the row twice; that the link, its inverse and the response agree and have one width;
-    ``translation_invariant``; that rows of both classes have gradients, and that a constant target is predicted as
-    itself; and ``prepared`` and ``clone``.
+    ``translation_invariant``, ``positive``, ``canonical`` and ``monotone``; that rows of both classes have
+    gradients, and that a constant target is predicted as itself; that ``prediction`` is by row; that no method
+    leaves anything on the loss; and ``prepared`` and ``clone``.
 
     Parameters
     ----------
@@ -89,8 +90,8 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     ``round.rng``; that outputs depend on ``design.X`` and not on the units of the features, and on the derivatives
     and not on other differences of targets and scores; that outputs are within [-1, 1] if ``bounded``; that rows
     of weight 0 do not matter; that a step along the term lowers the loss, and five rounds do; that ``refit``, if
-    it has one, does so again on the same rows; ``clone``; and the laws of its terms, see
-    :func:`check_term`.
+    it has one, does so again on the same rows, and on other rows fits the values and keeps the structure;
+    ``clone``; and the laws of its terms, see :func:`check_term`.
 
     Parameters
     ----------
@@ -147,7 +148,8 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
     Checked are, up to 1e-6 of the largest output: outputs of shape (n, C), finite, for any number of rows and any
     layout of X; rows that do not depend on one another; ``term.scaled(a)(X) == a * term(X)``; ``stack`` as the sum
     of terms of one family, also of stacked ones; ``features`` of shape (n, p); ``merged``, ``materialized`` and
-    pickled terms as the same function; and arguments that are left unchanged.
+    pickled terms as the same function; and arguments that are left unchanged. If a term has them, ``gradient`` is
+    compared with differences, Shapley values with an enumeration, and ``variances`` with total effects.
 
     Parameters
     ----------
@@ -179,4 +181,4 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
         X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}"
     )
     sample = TermSample([term, *(other for other in others if other.family == term.family)], X)
-    keep_laws(sample)
+    keep_laws(sample, LAWS + LAWS_OF_METHODS)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Spec
 from ..utils.typing import Array
 
 SINGLE = np.float16, np.float32
@@ -74,6 +76,23 @@ def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, at
         raise ContractError(f"{what}: got {found[place]:.9g}, expected {wanted[place]:.9g}, entry [{entry}]")
 
 
+def state_of(part: Any) -> dict[str, Any]:
+    """What an object and the parts in it hold, by name, as bytes that differ after a change.
+
+    Cached properties are left out: they follow from the rest.
+    """
+    found: dict[str, Any] = {}
+    for name, value in vars(part).items():
+        if isinstance(value, Spec):
+            found |= {f"{name}.{inner}": held for inner, held in state_of(value).items()}
+        elif not isinstance(getattr(type(part), name, None), cached_property):
+            try:
+                found[name] = pickle.dumps(value)
+            except Exception:  # a user's object may raise anything
+                found[name] = id(value)
+    return found
+
+
 def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
     """The result of a call; a ContractError if it has changed one of the arrays in place."""
     before = {name: values.copy() for name, values in arrays.items()}
@@ -82,6 +101,25 @@ def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
         same = np.array_equal(values, before[name], equal_nan=True)
         require_that(same, f"{what} must not change {name} in place")
     return found
+
+
+def refuse(message: str) -> None:
+    """Raise a ContractError."""
+    raise ContractError(message)
+
+
+@contextmanager
+def keeping_nothing(what: str, part: Any, report: Callable[[str], None] = refuse) -> Iterator[None]:
+    """A context that reports what a method leaves on a part."""
+    before = state_of(part)
+    yield
+    after = state_of(part)
+    changed = sorted(name for name in {*after, *before} if after.get(name) != before.get(name))
+    if changed:
+        report(
+            f"{what} must keep nothing on self, which other fits share, got {', '.join(changed)}: compute what "
+            f"depends on rows in each call, or in 'prepared' of a loss, which returns a clone with parameters"
+        )
 
 
 def require_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:

@@ -25,6 +25,7 @@ from .comparison import (
     ContractError,
     contract_errors,
     describe,
+    keeping_nothing,
     require_derivatives,
     require_shape,
     require_that,
@@ -36,6 +37,7 @@ from .losses import (
     both_classes_matter,
     constants_are_predicted,
     gradient_is_the_derivative,
+    nothing_is_kept,
     rows_may_repeat,
     rows_stand_alone,
     translation,
@@ -196,11 +198,13 @@ def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int
 
 
 def warn_if_wrong(sample: LossSample) -> None:
-    """Warn if the link does not seem to be that of the loss, or if no score has a gradient at the baseline."""
-    try:
-        constants_are_predicted(sample)
-    except ContractError as error:
-        warn_user(str(error))
+    """Warn if the loss keeps something, the link is not its own, or no score has a gradient at the baseline."""
+    for law in (nothing_is_kept, constants_are_predicted):
+        try:
+            with contract_errors(f"{sample.name}: {law.__name__}"):
+                law(sample)
+        except ContractError as error:
+            warn_user(str(error))
     if not sample.derivatives(sample.raw)[0].any() and (sample.rows.y != sample.rows.y[0]).any():
         warn_user(
             f"{sample.name}: all gradients are 0 at the baseline, so that a fit learns nothing; base_margin gives "
@@ -248,7 +252,11 @@ def fit_term(
     def fit() -> Fitted:
         return learner.fit(round) if earlier is None else learner.refit(earlier, round)
 
-    fitted = unchanged_fit(learner, round, fit) if round.index == 0 and foreign else fit()
+    if round.index == 0 and foreign:
+        with keeping_nothing(f"learner {learner!r}: fit", learner, warn_user):
+            fitted = unchanged_fit(learner, round, fit)
+    else:
+        fitted = fit()
     term = fitted[0] if isinstance(fitted, tuple) and len(fitted) == 2 else fitted
     if not isinstance(term, Term):
         raise TypeError(

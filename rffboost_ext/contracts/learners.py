@@ -16,9 +16,10 @@ from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .comparison import require_close, require_that
+from .comparison import keeping_nothing, require_close, require_that
 from .fit import fit_term, unchanged_fit
-from .terms import TermSample, keep_laws
+from .terms import LAWS as LAWS_OF_TERMS
+from .terms import LAWS_OF_METHODS, TermSample, keep_laws
 
 N_ROWS, N_FEATURES = 80, 3
 # Share of the decrease of the loss that terms have again when they are refitted to their own rows: kernel machines
@@ -49,24 +50,27 @@ class LearnerSample:
         """The learner, for messages."""
         return f"learner {self.learner!r}"
 
-    def round(self, seed: int = 0, unit: float = 1.0) -> Round:
+    def round(self, seed: int = 0, unit: float = 1.0, rows: int = 0, n_features: int = N_FEATURES) -> Round:
         """A round within a fit; the same one for any seed, but for its random numbers.
 
-        Features are measured in a unit, from another origin, that ``design.X`` does not depend on.
+        Features are measured in a unit, from another origin, that ``design.X`` does not depend on. Further sets of
+        rows have other targets.
         """
-        rng = np.random.default_rng(0)
-        X = 0.3 + 1.2 * rng.standard_normal((N_ROWS, N_FEATURES))
-        weight, y = rng.uniform(0.5, 2.0, N_ROWS), self.targets(X)
+        rng, n = np.random.default_rng(rows), N_ROWS - 10 * rows
+        X = 0.3 + 1.2 * rng.standard_normal((n, n_features))
+        weight, y = rng.uniform(0.5, 2.0, n), self.targets(X, rows)
         loss = self.loss.prepared(y, weight, 2 if self.loss.task == "classification" else None)
-        raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
-        center, scale = np.full(N_FEATURES, 0.3 * unit + unit - 1.0), np.full(N_FEATURES, 1.2 * unit)
+        raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((n, loss.n_scores(y)))
+        center, scale = np.full(n_features, 0.3 * unit + unit - 1.0), np.full(n_features, 1.2 * unit)
         design = Design(unit * X + unit - 1.0, FeatureMap(center=center, scale=scale))
         derivatives = loss.scales.apply(Observations(y, weight).derivatives(loss, raw))
         return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
 
-    def targets(self, X: Array) -> Array:
-        """Targets (n, K) that depend on the features."""
+    def targets(self, X: Array, rows: int = 0) -> Array:
+        """Targets (n, K) that depend on the features; those of further rows fall where those of the first rise."""
         signals = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1], np.cos(X[:, 1]) - X[:, 2]
+        if rows:
+            signals = 1.5 * X[:, 2] - signals[0], 1.5 * X[:, 0] - signals[1]
         signal = np.column_stack(signals)[:, : self.n_targets]
         if self.loss.task == "classification":
             return (signal[:, :1] > 0.0).astype(np.float64)
@@ -86,8 +90,9 @@ def clones_are_equal(sample: LearnerSample) -> None:
 
 def fits_leave_the_round(sample: LearnerSample) -> None:
     """A fit returns a term with finite outputs, and changes neither the round nor the learner."""
-    round = sample.round()
-    unchanged_fit(sample.learner, round, lambda: sample.learner.fit(round))
+    round, learner = sample.round(), clone(sample.learner)
+    with keeping_nothing(f"{sample.name}: fit", learner):
+        unchanged_fit(learner, round, lambda: learner.fit(round))
     sample.fit(sample.round())
 
 
@@ -103,11 +108,16 @@ def fits_repeat(sample: LearnerSample) -> None:
 
 
 def fits_keep_nothing(sample: LearnerSample) -> None:
-    """A fit does not depend on earlier fits of the same instance."""
-    _, fresh = fit_term(clone(sample.learner), sample.round(1))
-    sample.fit(sample.round())
-    what = f"{sample.name}: outputs must not depend on earlier fits, as 'fit' must keep nothing on self"
-    require_close(what, sample.fit(sample.round(1))[1], fresh, 0.0)
+    """A fit does not depend on earlier fits of the same instance, to rows of another number and width."""
+    for n_features in (N_FEATURES, N_FEATURES + 1):
+        try:
+            _, fresh = fit_term(clone(sample.learner), sample.round(1, rows=1, n_features=n_features))
+        except Exception:  # parameters may be for a number of features
+            continue
+        sample.fit(sample.round())
+        what = f"{sample.name}: outputs must not depend on earlier fits, as 'fit' must keep nothing on self"
+        found = sample.fit(sample.round(1, rows=1, n_features=n_features))[1]
+        require_close(what, found, fresh, 0.0)
 
 
 def units_do_not_matter(sample: LearnerSample) -> None:
@@ -177,7 +187,7 @@ def terms_are_valid(sample: LearnerSample) -> None:
     for (_, outputs), term in zip(pairs, restored, strict=True):
         require_close(what, term(rows), outputs, rtol=1e-5, atol=1e-5 * max(1.0, float(np.abs(outputs).max())))
     alike = [term for term in restored if term.family == restored[0].family]
-    keep_laws(TermSample(alike, rows))
+    keep_laws(TermSample(alike, rows), LAWS_OF_TERMS + LAWS_OF_METHODS)
 
 
 def rounds_make_progress(sample: LearnerSample) -> None:
@@ -206,6 +216,50 @@ def rounds_make_progress(sample: LearnerSample) -> None:
         )
 
 
+def refits_follow_the_rows(sample: LearnerSample) -> None:
+    """A term that is refitted to other rows, with other targets, is fitted to them and keeps its structure."""
+    if not sample.learner.refits:
+        return
+    term, round = sample.fit(sample.round(2))[0].materialized(), sample.round(rows=1)
+    again, anew = (
+        [fit_term(sample.learner, sample.round(seed, rows=1), earlier) for seed in (0, 1)]
+        for earlier in (term, None)
+    )
+    slope, is_old = round.inner(round.gradient, again[0][1]), np.array_equal(again[0][1], round.evaluated(term)[1])
+    require_that(
+        not is_old and (slope < 0.0 or sample.learner.step != "unit"),
+        f"{sample.name}: refit must fit the values of the term to the rows of the round, and lower their loss, "
+        f"got {'the same term' if is_old else f'a slope of {slope:.3g}'}",
+    )
+    # Learners without a structure, such as ridge regression, fit anew, too.
+    drawn = np.abs(anew[0][1] - anew[1][1]).max() > 0.5 * np.abs(anew[0][1]).max()
+    is_anew = all(np.array_equal(one[1], other[1]) for one, other in zip(again, anew, strict=True))
+    require_that(
+        not is_anew or (not drawn and has_structure(round, term, again[0][0])),
+        f"{sample.name}: refit must keep the structure of the term, such as splits or frequencies, and fit its "
+        f"values only, got another structure",
+    )
+
+
+def has_structure(round: Round, term: Term, refitted: Term) -> bool:
+    """Whether a term is constant where another one is, as in leaves, and depends on the features of that only."""
+    X, functions = round.design.original, [round.design.restore(one).at for one in (term, refitted)]
+    old, outputs = (function(X) for function in functions)
+    _, first, leaf = np.unique(old, axis=0, return_index=True, return_inverse=True)
+    if not np.array_equal(outputs, outputs[first[leaf.ravel()]]):
+        return False
+    for j in range(X.shape[1]):
+        moved = X.copy()
+        moved[:, j] = X[::-1, j]
+        ignored = [
+            np.array_equal(function(moved), values)
+            for function, values in zip(functions, (old, outputs), strict=True)
+        ]
+        if ignored == [True, False]:
+            return False
+    return True
+
+
 LAWS = (
     clones_are_equal,
     fits_leave_the_round,
@@ -218,5 +272,6 @@ LAWS = (
     derivatives_decide,
     terms_are_valid,
     rounds_make_progress,
+    refits_follow_the_rows,
 )
 """The laws of a learner. A fit relies on the second, which it checks in its own first round."""

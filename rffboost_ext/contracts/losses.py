@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..losses.coupling import group_codes
 from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .comparison import (
+    keeping_nothing,
     require_close,
     require_derivatives,
     require_shape,
@@ -23,6 +25,8 @@ from .loss_sample import ADVICE, LossSample
 
 # Differences are over this share of a Newton step.
 STEP = 1e-5
+# Share of a Newton step, which overshoots if the hessian is less than half of this of the second derivative.
+LENGTH = 0.45
 # Derivatives of a loss of coupled rows that are checked.
 MAX_DERIVATIVES = 60
 
@@ -121,7 +125,7 @@ def hessian_is_the_derivative(sample: LossSample) -> None:
 
 
 def hessian_bounds_the_loss(sample: LossSample) -> None:
-    """A quarter of a Newton step of rows whose gradients have one sign, as in a leaf, lowers the loss."""
+    """Nearly half a Newton step of rows whose gradients have one sign, as in a leaf, lowers the loss."""
     if not sample.loss.exact_gradient:
         return
     # With the least hessian of the loss, as in fits.
@@ -131,13 +135,34 @@ def hessian_bounds_the_loss(sample: LossSample) -> None:
     for c, sign in itertools.product(range(len(sample.scale)), (-1.0, 1.0)):
         rows, moved = sign * gradient[:, c] > 0.0, sample.raw.copy()
         slope, curvature = (sample.rows.weight[rows] @ values[rows, c] for values in (gradient, hessian))
-        moved[rows, c] -= 0.25 * slope / max(curvature, 1e-300)
+        moved[rows, c] -= LENGTH * slope / max(curvature, 1e-300)
         change = float(sample.rows.weight @ (sample.values(moved) - before))
         require_that(
             change <= rounding,
-            f"{sample.name}: hessian must bound the second derivative: a quarter of a Newton step of score {c} "
-            f"must lower the loss, got a change of {change:.3g}",
+            f"{sample.name}: hessian must bound the second derivative, or be near it: {LENGTH} of a Newton step "
+            f"of score {c} must lower the loss, got a change of {change:.3g}",
         )
+
+
+def nothing_is_kept(sample: LossSample) -> None:
+    """No method leaves anything on the loss: a new instance has the same results after calls for other rows."""
+    rows, raw = sample.rows, sample.raw
+    half = np.arange(0, len(rows), 2)
+    used, fresh = (replace(sample, loss=clone(sample.loss)) for _ in range(2))
+    calls = {
+        "n_scores": lambda: used.loss.n_scores(rows.y, sample.n_classes),
+        "check_target": lambda: used.loss.check_target(rows.y),
+        "value": lambda: used.values(raw),
+        "derivatives": lambda: used.derivatives(raw),
+        "baseline": lambda: used.loss.baseline(rows.y, rows.weight),
+        "prepared": lambda: used.loss.prepared(rows.y, rows.weight, sample.n_classes),
+    }
+    for method, call in calls.items():
+        with keeping_nothing(f"{sample.name}: {method}", used.loss):
+            call()
+    if not isinstance(sample.loss, CoupledLoss):
+        for (name, wanted), found in zip(fresh.results(half).items(), used.results(half).values(), strict=True):
+            require_close(f"{sample.name}: {name} must not depend on earlier calls", found, wanted, 0.0)
 
 
 def rows_stand_alone(sample: LossSample) -> None:
@@ -146,11 +171,15 @@ def rows_stand_alone(sample: LossSample) -> None:
     The response of a row depends on no other rows.
     """
     few = sample.raw[: max(1, len(sample.rows) // 3)]
+    order = np.random.default_rng(2).permutation(len(sample.rows))
     with np.errstate(all="ignore"):
         every, alone = sample.loss.link.inverse(sample.raw), sample.loss.link.inverse(few)
         what = f"{sample.name}: link.inverse of a row must be the same without the other rows"
         require_close(what, alone, every[: len(few)], rtol=1e-9, atol=1e-12)
-    order = np.random.default_rng(2).permutation(len(sample.rows))
+        predicted = sample.loss.prediction(every)
+        require_shape(f"{sample.name}: prediction", predicted, (len(every), np.shape(predicted)[-1]), finite=False)
+        what = f"{sample.name}: prediction of a row must be the same wherever it stands"
+        require_close(what, sample.loss.prediction(every[order]), predicted[order], rtol=1e-9, atol=1e-12)
     parts = {"in a second call": np.arange(len(order)), "wherever it stands": order}
     if sample.loss.rows == "independent":
         parts["without the other rows"] = order[: max(1, len(order) // 3)]
@@ -278,6 +307,69 @@ def constants_are_predicted(sample: LossSample) -> None:
     )
 
 
+def attributes_are_right(sample: LossSample) -> None:
+    """``positive``, ``canonical``, ``monotone`` and ``levels`` say what the loss is."""
+    for law in (negative_targets_are_refused, gradient_is_the_error, predictions_are_monotone):
+        law(sample)
+
+
+def negative_targets_are_refused(sample: LossSample) -> None:
+    """Negative targets of one column are refused if the loss is ``positive``, and only then."""
+    loss, y = sample.loss, sample.rows.y
+    if loss.task != "regression" or y.shape[1] > 1 or isinstance(loss, CoupledLoss) or loss.infinite:
+        return
+    below = replace(sample, rows=Observations(-np.abs(y) - 1.0, sample.rows.weight))
+    try:
+        loss.check_target(below.rows.y)
+        with np.errstate(all="ignore"):
+            takes = loss.positive or bool(np.isfinite(below.values(sample.raw)).all())
+    except ValueError:
+        takes = False
+    require_that(
+        takes != loss.positive,
+        f"{sample.name}: positive must be True if, and only if, check_target refuses negative targets, got "
+        f"{loss.positive} and {'no refusal' if takes else 'a refusal, or losses that are no numbers'}",
+    )
+
+
+def gradient_is_the_error(sample: LossSample) -> None:
+    """The gradient of a ``canonical`` loss is the response less the target, or the class of the row."""
+    if not sample.loss.canonical:
+        return
+    response, (gradient, _) = sample.loss.link.inverse(sample.raw), sample.derivatives(sample.raw)
+    target = sample.rows.y
+    if sample.loss.task == "classification" and not sample.loss.multilabel:
+        target = (target[:, :1] == np.arange(response.shape[1])).astype(np.float64)
+    error = (response - target)[:, -gradient.shape[1] :]
+    what = f"{sample.name}: gradient must be the response less the target, as canonical says"
+    require_close(what, gradient, error, rtol=1e-6, atol=1e-9 * np.abs(target).max(initial=1.0))
+
+
+def predictions_are_monotone(sample: LossSample) -> None:
+    """Predictions of a regression change with each score in the direction that ``monotone`` says."""
+    loss = sample.loss
+    if loss.task != "regression":
+        return
+    signs = np.ones(len(sample.scale)) if loss.monotone is None else np.asarray(loss.monotone)
+    require_that(
+        signs.shape == sample.scale.shape and bool(np.isin(signs, (-1, 0, 1)).all()),
+        f"{sample.name}: monotone must be None or -1, 0 or 1 for each of {len(sample.scale)} scores, got "
+        f"{loss.monotone!r}",
+    )
+    found = loss.prediction(loss.link.inverse(sample.raw))
+    for c, sign in enumerate(signs):
+        moved = sample.raw.copy()
+        moved[:, c] += sample.scale[c]
+        change = loss.prediction(loss.link.inverse(moved)) - found
+        rounding = 1e-9 * np.abs(found).max(initial=0.0)
+        wrong = np.abs(change) if sign == 0 else -sign * change
+        require_that(
+            bool(np.nanmax(wrong, initial=0.0) <= rounding),
+            f"{sample.name}: predictions must not {('change', 'fall', 'rise')[int(sign)]} with score {c}, as "
+            f"monotone={loss.monotone!r} says",
+        )
+
+
 def copies_are_equal(sample: LossSample) -> None:
     """Preparing a prepared loss returns it, and a clone has the same values."""
     loss, wanted = sample.loss, sample.values(sample.raw)
@@ -310,6 +402,7 @@ LAWS_OF_FIT = shapes_and_numbers, response_suits_the_task, rows_stand_alone
 """The laws that a fit relies on, each a function of a sample."""
 LAWS = (
     *LAWS_OF_FIT,
+    nothing_is_kept,
     rows_may_repeat,
     new_doubles,
     gradient_is_the_derivative,
@@ -320,6 +413,7 @@ LAWS = (
     both_classes_matter,
     constants_are_predicted,
     translation,
+    attributes_are_right,
     copies_are_equal,
 )
 """All laws."""

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..core import Term
+from ..terms.total_effects import total_effects, variance
+from ..utils.coalitions import shapley_by_evaluation
 from ..utils.typing import Array
-from .comparison import ContractError, contract_errors, require_shape, require_that
+from .comparison import ContractError, contract_errors, require_close, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
+# Differences for gradients, in standard deviations; rows for Shapley values, and features with all sets of them.
+STEP, FEW_ROWS, MAX_ENUMERATED = 1e-3, 4, 8
 # Relative to the size of the summands. The terms of a fit may compute in single precision.
 TOLERANCE, TOLERANCE_OF_FIT = 1e-6, 1e-4
 LAYOUTS: dict[str, Callable[[Array], Array]] = {
@@ -130,13 +134,86 @@ def forms_are_equal(sample: TermSample) -> None:
         sample.require_same("a pickled term must be the same", outputs, pickle.loads(pickle.dumps(stored)), X)
 
 
+def gradient_is_the_slope(sample: TermSample) -> None:
+    """A gradient is between the differences of the outputs to both sides, for each output and feature."""
+    term, X = sample.term, sample.X
+    if type(term.innermost).gradient is Term.gradient:
+        return
+    found, outputs = np.asarray(term.gradient(X), dtype=np.float64), sample.outputs("term(X)", term, X)
+    require_shape(f"{sample.name}: gradient(X)", found, (*outputs.shape, X.shape[1]))
+    size = np.abs(found).max(initial=0.0)
+    for j, step in enumerate(STEP * np.nanstd(X, axis=0)):
+        move = step * (np.arange(X.shape[1]) == j)
+        sides = np.stack([outputs - term(X - move), term(X + move) - outputs]) / max(step, 1e-300)
+        wanted = np.clip(found[:, :, j], sides.min(axis=0), sides.max(axis=0))
+        wrong = np.abs(found[:, :, j] - wanted) > 0.02 * (size + np.abs(wanted))
+        if step > 0.0 and wrong.any():
+            row, output = np.argwhere(wrong)[0]
+            raise ContractError(
+                f"{sample.name}: gradient(X) must be the derivative, got {found[row, output, j]:.6g} instead of "
+                f"{wanted[row, output]:.6g}, entry [{row}, {output}, {j}]"
+            )
+
+
+def shapley_values_are_exact(sample: TermSample) -> None:
+    """Shapley values sum to the output less its mean over the background; of few features all are enumerated."""
+    kind, X = type(sample.term.innermost), sample.X[:FEW_ROWS]
+    background, columns = sample.X[-FEW_ROWS:], np.arange(sample.X.shape[1])
+    for name in ("shapley", "grouped_shapley"):
+        if getattr(kind, name) is getattr(Term, name):
+            continue
+        groups = () if name == "shapley" else (columns, len(columns))
+        found = np.asarray(getattr(sample.term, name)(X, background, *groups), dtype=np.float64)
+        outputs = sample.term(X)
+        require_shape(f"{sample.name}: {name}", found, (*outputs.shape, len(columns)))
+        atol = 10.0 * sample.tolerance * np.abs(sample.term(sample.X)).max(initial=0.0)
+        if len(columns) <= MAX_ENUMERATED:
+            wanted = shapley_by_evaluation(sample.term, X, background, columns, len(columns))
+            what = f"{sample.name}: {name} must be the values by enumeration of all sets of features"
+        else:
+            found, wanted = found.sum(axis=2), outputs - sample.term(background).mean(axis=0)
+            what = f"{sample.name}: {name} must sum to the output less its mean over the background"
+        require_close(what, found, wanted, atol=atol)
+
+
+def variances_are_shares(sample: TermSample) -> None:
+    """Variances are not negative, near the total effects of the features, and sum to that of the outputs.
+
+    Those of a sum of trees are sums over the trees.
+    """
+    term, X = sample.term, sample.X
+    weight = np.full(len(X), 1.0 / len(X))
+    found = term.variances(X, weight)
+    if found is None:
+        return
+    require_shape(f"{sample.name}: variances", found, (X.shape[1],))
+    total, effects = variance(term(X), weight).sum(), total_effects(term, X, weight)
+    bound = 1e-3 * total
+    require_that(bool((found >= -bound).all()), f"{sample.name}: variances must not be negative, got {found}")
+    shares, wanted = (values / max(values.sum(), 1e-300) for values in (found, effects))
+    near = bool((found[effects == 0.0] <= bound).all() and (np.abs(shares - wanted) <= 0.5).all())
+    require_that(
+        near,
+        f"{sample.name}: variances must be 0 for features without effect, and near the shares of total effects, "
+        f"{wanted}, got shares {shares}",
+    )
+    is_whole = term.innermost.is_tree or abs(found.sum() - total) <= bound
+    require_that(
+        is_whole, f"{sample.name}: variances must sum to that of the outputs, {total:.6g}, got {found.sum():.6g}"
+    )
+
+
 LAWS = outputs_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
 """The laws of a term; a fit relies on all of them."""
 
 
-def keep_laws(sample: TermSample) -> None:
+LAWS_OF_METHODS = gradient_is_the_slope, shapley_values_are_exact, variances_are_shares
+"""The laws of methods that a term need not have, which ``check_term`` and ``check_learner`` add."""
+
+
+def keep_laws(sample: TermSample, laws: Sequence[Callable[[TermSample], None]] = LAWS) -> None:
     """Raise a ContractError that names the law if terms break one."""
-    for law in LAWS:
+    for law in laws:
         with contract_errors(f"{sample.name}: {law.__name__}"):
             law(sample)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from rffboost_ext import Learner, RFFBoostRegressor, Term, boost
 from rffboost_ext.contracts import fit as contract
 from rffboost_ext.contracts.fit import check_terms_of_fit
+from rffboost_ext.terms.total_effects import divided_variance, total_effects
 from rffboost_ext.testing import check_term
 
 RNG = np.random.default_rng(0)
@@ -133,6 +135,39 @@ def test_a_broken_law_is_named_by_the_check(law):
     kind = BROKEN[law]
     with pytest.raises(AssertionError, match=f"term Broken: {law}"):
         check_term(*bumps(kind, 1), X, *bumps(kind, 2)[1:])
+
+
+def slope(self, X):
+    """The derivative of bumps."""
+    away = X[:, None] - self.center
+    bump = np.exp(-(away**2).sum(-1) / self.width)
+    return np.einsum("nk,kc,nkd->ncd", bump / self.width, self.height, -2.0 * away)
+
+
+def doubled_variances(self, X, weight):
+    """Twice the variance of the outputs."""
+    return 2.0 * divided_variance(self, total_effects(self, X, weight), X, weight)
+
+
+METHODS = {
+    "gradient(X) must be the derivative": {"gradient": lambda self, X: 2.0 * slope(self, X)},
+    "gradient(X) must have shape": {"gradient": lambda self, X: slope(self, X)[:, 0]},
+    "shapley must be the values by enumeration": {"shapley": lambda self, X, b: 0.0 * slope(self, X)},
+    "variances must not be negative": {"variances": lambda self, X, weight: -np.ones(2)},
+    "variances must be 0 for features without": {"variances": lambda self, X, weight: np.array([0.0, 1.0])},
+    "variances must sum to that of the outputs": {"variances": doubled_variances},
+}
+
+
+@pytest.mark.parametrize("law", METHODS)
+def test_methods_that_a_term_need_not_have(law):
+    term = broken(**METHODS[law])(np.array([[0.5, 0.0]]), np.ones(1), np.ones((1, 1)))
+    with pytest.raises(AssertionError, match=re.escape(f"term Broken: {law}")):
+        check_term(term, X * [1.0, 0.1])
+
+
+def test_right_methods_pass():
+    check_term(broken(gradient=slope)(X[:1], np.ones(1), np.ones((1, 1))), X)
 
 
 def test_terms_of_several_families_are_not_stacked():

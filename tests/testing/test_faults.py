@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from rffboost_ext import Cosines, Learner, boost
-from rffboost_ext.losses import FunctionLink, Huber, IdentityLink, LogLoss, SquaredError
+from rffboost_ext import Cosines, Learner, Term, boost
+from rffboost_ext.losses import FunctionLink, Gamma, Huber, IdentityLink, LogLoss, SquaredError
 from rffboost_ext.testing import check_learner, check_loss
 
 from ..coupled_losses import COUPLED, PairwiseLogistic, coupled_rows
@@ -30,6 +30,18 @@ def squared(name):
     return getattr(SquaredError, name)
 
 
+def first_spread(self, y, raw):
+    """The loss in units of the spread of the first targets, which are kept."""
+    self.spread_ = getattr(self, "spread_", None) or y.std()
+    return squared("value")(self, y, raw)
+
+
+def counted(self, y, raw):
+    """The derivatives, with their number of rows in a dictionary."""
+    self.seen["rows"] = len(y)
+    return squared("derivatives")(self, y, raw)
+
+
 HELD = RNG.standard_normal((60, 1))
 LOSSES = {
     "gradient must be the derivative": broken(
@@ -42,7 +54,30 @@ LOSSES = {
         SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, -np.ones_like(raw))
     ),
     "hessian must bound the second derivative": broken(
-        SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, np.full_like(raw, 0.01))
+        SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, np.full_like(raw, 0.2))
+    ),
+    "value must keep nothing on self, which other fits share, got spread_": broken(
+        SquaredError, value=first_spread
+    ),
+    "derivatives must keep nothing on self, which other fits share, got seen": broken(
+        SquaredError,
+        __init__=lambda self: vars(self).update(output_weights=None, seen={}),
+        derivatives=counted,
+    ),
+    "positive must be True if, and only if": broken(SquaredError, positive=True),
+    "got False and a refusal": broken(Gamma, positive=False),
+    "got False and a refusal, or losses that are no numbers": broken(
+        Gamma,
+        positive=False,
+        check_target=lambda self, y: None,
+        value=lambda self, y, raw: Gamma.value(self, y, raw) + 0.0 * np.log(y)[:, 0],
+    ),
+    "the response less the target, as canonical says": broken(Huber, canonical=True),
+    "predictions must not rise with score 0": broken(SquaredError, monotone=(-1,)),
+    "monotone must be None or -1, 0 or 1 for each of 1 scores": broken(SquaredError, monotone=(1, 1)),
+    "predictions must not change with score 0": broken(Gamma, monotone=(0,)),
+    "prediction of a row must be the same wherever": broken(
+        SquaredError, prediction=lambda self, found: found[::-1]
     ),
     "as bounded_ratio says": broken(SquaredError, bounded_ratio=True),
     "gradient must be of type float64": broken(
@@ -115,7 +150,7 @@ CLASSIFICATION = {
 @pytest.mark.parametrize("law", LOSSES)
 def test_losses(law):
     with pytest.raises(AssertionError, match=re.escape(law)):
-        check_loss(LOSSES[law], REAL)
+        check_loss(LOSSES[law], REAL if not isinstance(LOSSES[law], Gamma) else np.exp(REAL))
 
 
 IN_A_FIT = [
@@ -145,7 +180,7 @@ def test_fits_name_the_same_laws(law):
 @pytest.mark.parametrize("law", CLASSIFICATION)
 def test_probabilities(law):
     with pytest.raises(AssertionError, match=law):
-        check_loss(broken(LogLoss, link=FunctionLink(CLASSIFICATION[law])), CLASSES)
+        check_loss(broken(LogLoss, canonical=False, link=FunctionLink(CLASSIFICATION[law])), CLASSES)
 
 
 @pytest.mark.parametrize("kind", COUPLED)
@@ -192,6 +227,52 @@ def kept_frequency(self, round):
     return np.array(self.kept_)
 
 
+@dataclass(frozen=True)
+class Steps(Term):
+    """The sum of functions of one column each that are constant on both sides of a threshold."""
+
+    column: np.ndarray
+    threshold: np.ndarray
+    sides: np.ndarray
+
+    def __call__(self, X):
+        side = (X[:, self.column] >= self.threshold).astype(int)
+        return self.sides[np.arange(len(self.column)), side].sum(axis=1)
+
+    def scaled(self, factor):
+        return replace(self, sides=factor * self.sides)
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(*(np.concatenate([getattr(term, name) for term in terms]) for name in vars(terms[0])))
+
+
+class OneSplit(Learner):
+    """A split at 0 of the column whose means on both sides differ most."""
+
+    step = "unit"
+
+    def fit(self, round):
+        return max((self.split(round, j, 0.0) for j in range(3)), key=lambda term: np.ptp(term.sides))
+
+    def split(self, round, j, threshold):
+        right = round.design.X[:, j] >= threshold
+        means = [
+            (side * round.weight) @ round.residual / ((side * round.weight) @ round.hessian + 1.0)
+            for side in (~right, right)
+        ]
+        return Steps(np.array([j]), np.array([threshold]), np.stack(means)[None])
+
+    def refit(self, term, round):
+        return self.split(round, term.column[0], term.threshold[0])
+
+
+def split_at_first_median(self, round):
+    """A split of the first column at its median in the first fit."""
+    self.threshold_ = getattr(self, "threshold_", None) or float(np.median(round.design.X[:, 0]))
+    return self.split(round, 0, self.threshold_)
+
+
 LEARNERS = {
     "random numbers are round.rng's": broken(
         OneCosine,
@@ -219,6 +300,12 @@ LEARNERS = {
     "must lower the loss as before": broken(
         OneCosine, refits=True, refit=lambda self, term, round: replace(term, omega=0.0 * term.omega)
     ),
+    "and lower their loss, got the same term": broken(OneCosine, refit=lambda self, term, round: term),
+    "refit must keep the structure of the term": broken(
+        OneCosine, refit=lambda self, term, round: self.fit(round)
+    ),
+    "keep the structure of the term": broken(OneSplit, refit=lambda self, term, round: self.fit(round)),
+    "in 'prepared' of a loss": broken(OneSplit, fit=split_at_first_median),
     "weight must have shape (1, 1), got (1, 2)": broken(
         OneCosine, fit=lambda self, round: Cosines(self.frequency(round), np.zeros(1), np.ones((1, 2)))
     ),
@@ -233,6 +320,7 @@ def test_learners(law):
 
 def test_valid_parts_pass():
     check_learner(OneCosine())
+    check_learner(OneSplit())
     check_loss(broken(SquaredError, link=FunctionLink(lambda raw: IdentityLink().inverse(raw))), REAL)
 
 
