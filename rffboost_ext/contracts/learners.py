@@ -19,7 +19,7 @@ from ..utils.typing import Array
 from .comparison import keeping_nothing, require_close, require_that
 from .fit import fit_term, unchanged_fit
 from .terms import LAWS as LAWS_OF_TERMS
-from .terms import LAWS_OF_METHODS, TermSample, keep_laws
+from .terms import LAWS_OF_METHODS, TermSample, advice_on_jumps, keep_laws
 
 N_ROWS, N_FEATURES = 80, 3
 # Share of the decrease of the loss that terms have again when they are refitted to their own rows: kernel machines
@@ -122,11 +122,20 @@ def fits_keep_nothing(sample: LearnerSample) -> None:
 
 def units_do_not_matter(sample: LearnerSample) -> None:
     """A fit does not depend on units and origins of the features, as it reads ``design.X``."""
-    outputs, others = (sample.fit(sample.round(unit=unit))[1] for unit in (1.0, 4.0))
+    rounds = [sample.round(unit=unit) for unit in (1.0, 4.0)]
+    (term, outputs), (_, others) = (sample.fit(round) for round in rounds)
     what = (
         f"{sample.name}: outputs must be functions of design.X; for features in another unit than design.original"
     )
-    require_close(what, others, outputs, 1e-5, 1e-5 * float(np.abs(outputs).max()))
+    require_same_outputs(what, others, outputs, 1e-5 * float(np.abs(outputs).max()), rounds[0], term)
+
+
+def require_same_outputs(what: str, found: Array, wanted: Array, atol: float, round: Round, term: Term) -> None:
+    """Raise a ContractError unless outputs on the rows of a round agree; it says whether the term jumps there."""
+    wrong = np.flatnonzero((np.abs(found - wanted) > atol + 1e-5 * np.abs(wanted)).any(axis=1))
+    if len(wrong):
+        what += advice_on_jumps(round.design.restore(term).at, round.design.original, wrong)
+    require_close(what, found, wanted, 1e-5, atol)
 
 
 class Recoded(LossWrapper):
@@ -184,8 +193,9 @@ def terms_are_valid(sample: LearnerSample) -> None:
     pairs = [sample.fit(round) for round in rounds]
     rows, restored = rounds[0].design.original, [rounds[0].design.restore(term) for term, _ in pairs]
     what = f"{sample.name}: outputs of its term on the rows in their own units"
-    for (_, outputs), term in zip(pairs, restored, strict=True):
-        require_close(what, term(rows), outputs, rtol=1e-5, atol=1e-5 * max(1.0, float(np.abs(outputs).max())))
+    for (term, outputs), round, whole in zip(pairs, rounds, restored, strict=True):
+        atol = 1e-5 * max(1.0, float(np.abs(outputs).max()))
+        require_same_outputs(what, whole(rows), outputs, atol, round, term)
     alike = [term for term in restored if term.family == restored[0].family]
     keep_laws(TermSample(alike, rows), LAWS_OF_TERMS + LAWS_OF_METHODS)
 

@@ -17,6 +17,8 @@ from ..utils.typing import Array
 from .comparison import ContractError, contract_errors, require_close, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
+# How far from a row a jump is looked for, relative to its numbers and those of other rows.
+JUMP = 1e-6
 # Differences for gradients, in standard deviations; rows for Shapley values, and features with all sets of them.
 STEP, FEW_ROWS, MAX_ENUMERATED = 1e-3, 4, 8
 # Relative to the size of the summands. The terms of a fit may compute in single precision.
@@ -81,7 +83,22 @@ class TermSample:
             raise ContractError(
                 f"{self.name}: {what}, got {found[row]} instead of {wanted[row]} in row "
                 f"{row if self.rows is None else self.rows[row]} of X ({len(wrong)} of {len(found)} rows differ)"
+                f"{advice_on_jumps(function, X, wrong)}"
             )
+
+
+def advice_on_jumps(function: Callable[[Array], Any], X: Array, rows: Array) -> str:
+    """What to do about a function that jumps at all of some rows of X, where rounding decides; else empty."""
+    away = JUMP * (np.abs(X[rows]) + np.nanstd(X, axis=0))
+    below, here, above = (np.asarray(function(X[rows] + side * away)) for side in (-1.0, 0.0, 1.0))
+    size = 1e-3 * max(np.abs(here).max(initial=0.0), 1e-300)
+    moved = (np.abs(below - here) > size) | (np.abs(above - here) > size)
+    if not len(rows) or not moved.any(axis=1).all():
+        return ""
+    return (
+        ": its outputs jump at these rows, so that rounding decides; put thresholds between the rows of a fit, as "
+        "in the middle of two values"
+    )
 
 
 def outputs_stand_alone(sample: TermSample) -> None:

@@ -115,8 +115,11 @@ def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
     if not isinstance(other, BaseRFFBoost) or type(other) is not type(first):
         raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
     check_is_fitted(other)
+    losses = [full_repr(compose(model).loss) for model in (first, other)]
+    if full_repr(first.loss_) == full_repr(other.loss_):
+        losses = []
     facts: dict[str, list[Any]] = {
-        "losses": [full_repr(compose(model).loss) for model in (first, other)],
+        "losses": losses,
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
@@ -124,6 +127,6 @@ def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         "uses of base_margin": [model.uses_base_margin_ for model in (first, other)],
         "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
-    for name, (one, two) in facts.items():
-        if one != two:
-            raise ValueError(f"average: the {name} of models must agree, got {one} and {two}")
+    for name, pair in facts.items():
+        if pair and pair[0] != pair[1]:
+            raise ValueError(f"average: the {name} of models must agree, got {pair[0]} and {pair[1]}")

@@ -83,9 +83,12 @@ def compatible_ensemble(
             )
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
     if given.link is not None and given.link != loss.link:
+        what = f"the link of loss {loss!r}, {loss.link!r}, got {given.link!r}"
+        if type(given.link) is type(loss.link):
+            what = f"the same link, which loss {type(loss).__name__} prepares anew for the targets of each fit"
         raise ValueError(
-            f"init_model must have the link of loss {loss!r}, {loss.link!r}, got {given.link!r}: use the loss "
-            f"that it was trained with, or an Ensemble of suitable raw scores, such as 0.5 * to_ensemble(model)"
+            f"init_model must have {what}: pass the loss that it was trained with, loss=init_model.loss_, or an "
+            f"Ensemble of suitable raw scores, such as 0.5 * to_ensemble(model)"
         )
     return given.ensemble
 

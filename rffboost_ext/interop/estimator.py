@@ -244,8 +244,8 @@ class HostEstimator:
             raise ValueError(f"{type(self).__name__}: {name} must have {n_outputs} outputs, got {len(start)}")
         if link is not None and link != host_link(self.loss_):
             raise ValueError(
-                f"{type(self).__name__}: {name} must have the link of loss {self.loss_!r}; use the loss that it "
-                f"was trained with"
+                f"{type(self).__name__}: {name} must have the link of loss {self.loss_!r}; pass the loss that "
+                f"it was trained with, loss=model.loss_"
             )
         return start / slope
 

@@ -161,7 +161,10 @@ def mean_loss(losses: Sequence[Loss]) -> Loss:
     joint = [clone(loss).set_params(**params) if params else loss for loss in losses]
     for one, loss in zip(joint, losses, strict=True):
         if full_repr(one) != full_repr(joint[0]):
-            raise ValueError(f"average: fitted parameters of losses must agree, got {first!r} and {loss!r}")
+            raise ValueError(
+                f"average: fitted parameters of losses must agree, got {first!r} and {loss!r}: fit all models but "
+                f"one with the loss of that one, loss=model.loss_"
+            )
     return joint[0]
 
 

@@ -170,6 +170,39 @@ def test_right_methods_pass():
     check_term(broken(gradient=slope)(X[:1], np.ones(1), np.ones((1, 1))), X)
 
 
+@dataclass(frozen=True)
+class Oblique(Term):
+    """1 on one side of a plane, times a height."""
+
+    normal: np.ndarray
+    threshold: float
+    height: float = 1.0
+
+    def __call__(self, X):
+        return self.height * ((X * self.normal).sum(axis=1, keepdims=True) > self.threshold)
+
+    def scaled(self, factor):
+        return replace(self, height=factor * self.height)
+
+    @classmethod
+    def stack(cls, terms):
+        return replace(terms[0], height=sum(term.height for term in terms))
+
+
+def test_terms_that_jump_at_a_row_say_so():
+    edge = float(X[3] @ np.ones(2))
+
+    class Rough(Oblique):
+        def __call__(self, X):
+            return super().__call__(X.astype(np.float32) if X.flags.f_contiguous else X)
+
+    with pytest.raises(
+        AssertionError, match=r"X column by column, got .* jump at these rows.* thresholds between"
+    ):
+        check_term(Rough(np.ones(2), edge - 1e-9), X)
+    check_term(Oblique(np.ones(2), edge - 1e-9), X)
+
+
 def test_terms_of_several_families_are_not_stacked():
     class OfWidth(ONE_WIDTH):
         family = property(lambda self: (OfWidth, float(self.width[0])))

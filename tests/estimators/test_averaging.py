@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,6 +12,7 @@ from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
+    Link,
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
@@ -145,8 +148,42 @@ def test_what_losses_estimate_is_averaged_in_any_order():
         assert repr(averages[0]) == repr(averages[1])
     own = RFFBoostRegressor(Stretched(), "tree", n_estimators=3, early_stopping=False)
     assert average([clone(own).fit(X, Y)] * 2).loss_.stretch == np.ptp(Y)
-    with pytest.raises(ValueError, match="average: fitted parameters of losses must agree, got Stretched"):
-        average([clone(own).fit(X, Y), clone(own).fit(X, 2.0 * Y)])
+    first = clone(own).fit(X, Y)
+    with pytest.raises(
+        ValueError, match=r"fitted parameters of losses must agree.*loss=model.loss_"
+    ):
+        average([first, clone(own).fit(X, 2.0 * Y)])
+    second = clone(own).set_params(loss=first.loss_).fit(X, 2.0 * Y)
+    np.testing.assert_allclose(average([first, second]).predict(X), 0.5 * (first.predict(X) + second.predict(X)))
+
+
+class StretchedLink(Stretched):
+    """The same with the parameter in its link."""
+
+    @property
+    def link(self):
+        return Scaled(self.stretch or 1.0)
+
+    def prepared(self, y, weight, n_classes=None):
+        return self if self.stretch else StretchedLink(float(np.ptp(y)))
+
+
+@dataclass(frozen=True)
+class Scaled(Link):
+    """A multiple of the score, for messages only."""
+
+    factor: float
+
+    def inverse(self, raw):
+        return raw
+
+
+def test_a_link_that_is_prepared_from_targets_continues_with_the_fitted_loss():
+    own = RFFBoostRegressor(StretchedLink(), "tree", n_estimators=3, early_stopping=False)
+    first = clone(own).fit(X, Y)
+    with pytest.raises(ValueError, match=r"same link, which loss StretchedLink prepares.*loss=init_model.loss_"):
+        clone(own).fit(X, 2.0 * Y, init_model=first)
+    assert clone(own).set_params(loss=first.loss_).fit(X, 2.0 * Y, init_model=first).n_estimators_ == 6
 
 
 @pytest.mark.parametrize("loss", ["cox", "aft_normal", "aft_logistic", "aft_extreme"])
