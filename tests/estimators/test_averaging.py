@@ -149,9 +149,7 @@ def test_what_losses_estimate_is_averaged_in_any_order():
     own = RFFBoostRegressor(Stretched(), "tree", n_estimators=3, early_stopping=False)
     assert average([clone(own).fit(X, Y)] * 2).loss_.stretch == np.ptp(Y)
     first = clone(own).fit(X, Y)
-    with pytest.raises(
-        ValueError, match=r"fitted parameters of losses must agree.*loss=model.loss_"
-    ):
+    with pytest.raises(ValueError, match=r"fitted parameters of losses must agree.*loss=model.loss_"):
         average([first, clone(own).fit(X, 2.0 * Y)])
     second = clone(own).set_params(loss=first.loss_).fit(X, 2.0 * Y)
     np.testing.assert_allclose(average([first, second]).predict(X), 0.5 * (first.predict(X) + second.predict(X)))
