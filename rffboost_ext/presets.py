@@ -88,7 +88,7 @@ def gbrff1(
     random_state: Any = None,
     **params: Any,
 ) -> RFFBoostClassifier:
-    """GBRFF1 (ECML 2020, algorithm 1): exponential loss, a learned landmark, pseudo-posterior weights.
+    """GBRFF1 (ECML 2020, algorithm 2): exponential loss, a learned landmark, pseudo-posterior weights.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def gbrff2(
     random_state: Any = None,
     **params: Any,
 ) -> RFFBoostClassifier:
-    """GBRFF2 (ECML 2020, algorithm 2): exponential loss, one cosine per round, phase and frequency learned.
+    """GBRFF2 (ECML 2020, algorithm 3): exponential loss, one cosine per round, phase and frequency learned.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ PHASE_TOLERANCE = 0.01
 def exponential_boosting(
     y: Array, X: Array, Z: Array, weak: Callable[[int, Array], Hypothesis], rounds: int, states: States
 ) -> Array:
-    """The outer loop of [E], algorithms 1 and 2: `weak` maps (t, ytilde) to the weak hypothesis."""
+    """The outer loop of [E], algorithms 2 and 3: `weak` maps (t, ytilde) to the weak hypothesis."""
     n = len(y)
     start = 0.5 * np.log((1.0 + y.sum() / n) / (1.0 - y.sum() / n))
     scores, scores_of_Z = np.full(n, start), np.full(len(Z), start)
@@ -57,7 +57,7 @@ def mixture(landmark: Array, omegas: Array, q: Array) -> Hypothesis:
 
 
 def pseudo_posterior(X: Array, ytilde: Array, landmark: Array, omegas: Array, beta: float) -> Array:
-    """[E], algorithm 1, line 7: ``Q_j = exp(-beta sqrt(n) / n sum_i exp(-ytilde_i h_j(x_i))) / Z``."""
+    """[E], algorithm 2: ``Q_j = exp(-beta sqrt(n) / n sum_i exp(-ytilde_i h_j(x_i))) / Z``."""
     n = len(X)
     risks = [np.sum(np.exp(-ytilde * np.cos((landmark - X) @ omega))) / n for omega in omegas]
     unnormalised = np.exp(-beta * np.sqrt(n) * (np.array(risks) - min(risks)))
@@ -65,7 +65,7 @@ def pseudo_posterior(X: Array, ytilde: Array, landmark: Array, omegas: Array, be
 
 
 def learn_landmark(X: Array, ytilde: Array, omegas: Array) -> Array:
-    """[E], equation 6, from the origin: the uniform mean of cosines against the pseudo-residuals."""
+    """[E], equation 9, from the origin: the uniform mean of cosines against the pseudo-residuals."""
     n, d = X.shape
 
     def objective(landmark: Array) -> tuple[float, Array]:
@@ -89,7 +89,7 @@ def gbrff05(
 
 
 def gbrff1(X: Array, y: Array, Z: Array, omegas: Draws, beta: float, states: States = None) -> Array:
-    """GBRFF1: [E], algorithm 1."""
+    """GBRFF1: [E], algorithm 2."""
 
     def weak(t: int, ytilde: Array) -> Hypothesis:
         landmark = learn_landmark(X, ytilde, omegas[t])
@@ -99,7 +99,7 @@ def gbrff1(X: Array, y: Array, Z: Array, omegas: Draws, beta: float, states: Sta
 
 
 def learn_phase(X: Array, ytilde: Array, omega: Array) -> float:
-    """[E], equation 9, over b / 2 pi in half a turn to each side."""
+    """[E], the phase, over b / 2 pi in half a turn to each side."""
 
     def objective(turns: float) -> float:
         return float(np.mean(np.exp(-ytilde * np.cos(X @ omega - 2.0 * np.pi * turns))))
@@ -108,7 +108,7 @@ def learn_phase(X: Array, ytilde: Array, omega: Array) -> float:
 
 
 def learn_frequency(X: Array, ytilde: Array, omega: Array, b: float, l2: float) -> Array:
-    """[E], equation 10: L-BFGS from the draw, with the penalty ``l2 |omega|^2``."""
+    """[E], the frequency: L-BFGS from the draw, with the penalty ``l2 |omega|^2``."""
     n = len(X)
 
     def objective(w: Array) -> tuple[float, Array]:
@@ -130,7 +130,7 @@ def gbrff15(X: Array, y: Array, Z: Array, omegas: Draws, states: States = None) 
 
 
 def gbrff2(X: Array, y: Array, Z: Array, omegas: Draws, l2: float, states: States = None) -> Array:
-    """GBRFF2: [E], algorithm 2, one cosine per round, first its phase, then its frequency learned."""
+    """GBRFF2: [E], algorithm 3, one cosine per round, first its phase, then its frequency learned."""
 
     def weak(t: int, ytilde: Array) -> Hypothesis:
         b = learn_phase(X, ytilde, omegas[t][0])

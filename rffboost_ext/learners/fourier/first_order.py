@@ -41,7 +41,7 @@ class RFFK(Learner):
     .. math:: h(x) = \sum_{j=1}^K q_j \cos(\omega_j \cdot (x - x_t))
 
     The frequencies are drawn, the landmark x_t is learned or drawn, and the weights q follow from the fit of each
-    single cosine. This is GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential fit criterion, and
+    single cosine. This is GBRFF1 of Gautheron et al. 2020 (algorithm 2) with the exponential fit criterion, and
     GBRFF of 2019 with the squared one.
 
     Parameters
@@ -110,7 +110,7 @@ class RFF1(Learner):
 
     .. math:: \frac1n \sum_i \mathrm{criterion}(r_i, \cos(\omega \cdot x_i - \varphi)) + \lambda |\omega|^2.
 
-    This is GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential fit criterion.
+    This is GBRFF2 of Gautheron et al. 2020 (algorithm 3) with the exponential fit criterion.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class LearnedLandmark(Placement):
 
     References
     ----------
-    Gautheron et al., ECML-PKDD 2020, equation 6 and algorithm 1; the frequency stays inside the sum over j in
+    Gautheron et al., ECML-PKDD 2020, equation 9 and algorithm 2; the frequency stays inside the sum over j in
     the gradient.
     """
 
@@ -112,7 +112,7 @@ class PosteriorWeighting(Weighting):
     References
     ----------
     Letarte, Morvant and Germain, Pseudo-Bayesian learning with kernel Fourier transform as prior, AISTATS
-    2019, equation 12; Gautheron et al., ECML-PKDD 2020, algorithm 1.
+    2019, equation 12; Gautheron et al., ECML-PKDD 2020, algorithm 2.
     """
 
     def weigh(self, risk: Array, beta: float, n: float) -> Array:
