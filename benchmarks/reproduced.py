@@ -42,9 +42,9 @@ difference. Data sets, systems and splits that are missing have not been run.
 `TARGET.csv` has a row per value: data set, system, split, position along the horizontal axis (x), score in percent
 or seconds, and the seconds that it took, the search for hyperparameters included. `runs.csv` has the command and
 the environment of each run; the number of splits is that of the rows, and the machine had other work to do at the
-same time, so that seconds are upper bounds. GBRFF1 and GBRFF2 search landmarks and frequencies by L-BFGS, round after
-round: the last digit of another version or processor moves the score of a split by a few points, and means over 20
-splits of sonar and newthyroid by 0.2 and 0.1. This page is written from these files by
+same time, so that seconds are upper bounds. GBRFF1 and GBRFF2 search landmarks and frequencies by L-BFGS round
+after round: the last digit of another version or processor moves the score of a split by a few points, and means
+over 20 splits of sonar and newthyroid by 0.2 and 0.1. This page is written from these files by
 `python -m benchmarks.reproduced FOLDER ...`, and a test compares it with them.
 """
 

@@ -28,19 +28,23 @@ Tibshirani, Barber, Candès and Ramdas, Conformal prediction under covariate shi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_X_y, validate_data
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_X_y, has_fit_parameter, validate_data
 
+from ..boosting.early_stopping.validation_split import splits_of
 from ..core import Loss
 from ..data.columns import is_missing
 from ..losses.coupling import group_codes
 from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9
@@ -123,11 +127,14 @@ def missing_entries(values: Array) -> Array:
     return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
 
 
+def least_size(alpha: float) -> int:
+    """The least number of calibration rows with a finite margin: the least m with ``(m + 1) alpha >= 1``."""
+    return math.ceil(min(1.0 / alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
+
+
 def calibration_size(owner: str, alpha: float, fraction: float, n_samples: int) -> int:
     """The number of calibration rows; a ValueError unless there are more rows."""
-    # The least m with (m + 1) alpha >= 1.
-    least = math.ceil(min(1.0 / alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
-    size = max(least, math.ceil(fraction * n_samples), 1)
+    size = max(least_size(alpha), math.ceil(fraction * n_samples), 1)
     if size >= n_samples:
         raise ValueError(
             f"{owner}: X must have more than the {size} rows that calibrate with alpha={alpha:g} and "
@@ -186,6 +193,19 @@ def split_rows(
     else:
         kept, held = calibration_split(missing_entries(values[used]), size_of(len(used)), random)
     return used[kept], used[held], weight[used[held]]
+
+
+def split_by(
+    owner: str, splitter: Any, rows: Sequence[Any], weight: Array, group: Array | None, alpha: float
+) -> tuple[Array, Array, Array]:
+    """As :func:`split_rows`, by the last split of a splitter of scikit-learn, for `rows` X, y and groups."""
+    what, used, (X, y, groups) = f"{owner}: calibration", np.flatnonzero(weight), rows
+    kept, held = (used[part] for part in splits_of(what, splitter, X, y, groups, weight > 0.0)[-1])
+    if np.isin(held, kept).any() or (group is not None and np.isin(group[held], group[kept]).any()):
+        raise ValueError(f"{what} must have other rows, and groups, than those to fit to, got {splitter!r}")
+    if len(held) < (least := least_size(alpha)):
+        raise ValueError(f"{what} must hold out at least {least} rows for alpha={alpha:g}, got {len(held)}")
+    return kept, held, weight[held]
 
 
 def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
@@ -281,6 +301,26 @@ def require_regressor(owner: str, given: Any, method: str = "fit") -> None:
         raise TypeError(f"{owner}: estimator must be a regressor with {method} and predict, got {given!r}")
     if is_classifier(given):
         raise TypeError(f"{owner}: estimator must be a regressor, got the classifier {given!r}")
+
+
+def arguments_of_fit(
+    model: Any, regressor: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of the ``fit`` of a conformal model's regressor."""
+    if groups is not None and has_fit_parameter(regressor, "groups"):
+        fit_params = fit_params | {"groups": groups}
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(model, "fit", sample_weight=sample_weight, **fit_params)
+        return dict(routed.estimator.fit)
+    if sample_weight is None:
+        return fit_params
+    if has_fit_parameter(regressor, "sample_weight"):
+        return fit_params | {"sample_weight": sample_weight}
+    warn_user(
+        f"{type(model).__name__}: {type(regressor).__name__}.fit takes no sample_weight; the weights change the "
+        f"margin only"
+    )
+    return fit_params
 
 
 def fit_margin(

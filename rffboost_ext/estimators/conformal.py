@@ -10,20 +10,21 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from .._signals import atomic_fit
+from ..boosting.early_stopping.validation_split import SplitterCheck
 from ..data.dataset import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.row_arguments import encode_groups
 from ..preprocessing.tables import native_table, read_table
 from ..sources.core import Source
 from ..sources.sample import Sample
-from ..utils.param_validation import SEED, Real, require_all
+from ..utils.param_validation import OPTIONAL, SEED, Real, require_all
 from ..utils.typing import Array
-from ..utils.warnings import warn_user
 from .calibration import (
+    arguments_of_fit,
     calibration_size,
     check_predictions,
     fit_margin,
@@ -31,6 +32,7 @@ from .calibration import (
     offset_of_rows,
     quantiles_or_prediction,
     require_regressor,
+    split_by,
     split_rows,
     validated_rows,
 )
@@ -58,9 +60,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         None. With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
     alpha : float, default=0.1
         Miscoverage: intervals miss the target with at most this probability.
-    calibration_fraction : float, default=0.25
+    calibration_fraction : float or splitter, default=0.25
         Share of the rows that are drawn at random for calibration and held out from the regressor; at least
-        1 / alpha - 1 rows, which a finite margin requires.
+        1 / alpha - 1 rows, which a finite margin requires. A splitter is as `calibration`.
+    calibration : splitter, optional
+        A splitter of scikit-learn whose last split holds out the rows that calibrate, such as later rows by
+        ``TimeSeriesSplit``, or whole groups by ``GroupShuffleSplit``; it takes the place of the share.
     random_state : int, RandomState or None, default=None
         Seed of the split, and of the regressor if its own ``random_state`` is None.
 
@@ -112,7 +117,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     constraints = {
         "alpha": Real(0.0, 1.0, closed="neither"),
-        "calibration_fraction": Real(0.0, 1.0, closed="neither"),
+        "calibration_fraction": Real(0.0, 1.0, closed="neither") | SplitterCheck(),
+        "calibration": SplitterCheck() | OPTIONAL,
         "random_state": SEED,
     }
 
@@ -121,12 +127,14 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self,
         estimator: Any = None,
         alpha: float = 0.1,
-        calibration_fraction: float = 0.25,
+        calibration_fraction: Any = 0.25,
         random_state: Any = None,
+        calibration: Any = None,
     ) -> None:
         self.estimator = estimator
         self.alpha = alpha
         self.calibration_fraction = calibration_fraction
+        self.calibration = calibration
         self.random_state = random_state
 
     @atomic_fit
@@ -219,11 +227,18 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
             fit_params = fit_params | {"base_margin": base_margin}
-        params = self._route(regressor, given.weight, given.groups, fit_params)
+        params = arguments_of_fit(self, regressor, given.weight, given.groups, fit_params)
         group = encode_groups(type(self).__name__, given.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
-        size = partial(calibration_size, type(self).__name__, self.alpha, self.calibration_fraction)
-        *parts, weight = split_rows(values, weight, group, size, random)
+        owner, chosen = (
+            type(self).__name__,
+            self.calibration_fraction if self.calibration is None else self.calibration,
+        )
+        if hasattr(chosen, "split"):
+            *parts, weight = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
+        else:
+            size = partial(calibration_size, owner, self.alpha, chosen)
+            *parts, weight = split_rows(values, weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)
@@ -236,25 +251,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     def draw(self, source: Source) -> Sample:
         """A uniform sample of a source."""
         return draw_uniform(self, source)
-
-    def _route(
-        self, regressor: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
-    ) -> dict[str, Any]:
-        """The arguments of the regressor's ``fit``."""
-        if groups is not None and has_fit_parameter(regressor, "groups"):
-            fit_params = fit_params | {"groups": groups}
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
-            return dict(routed.estimator.fit)
-        if sample_weight is None:
-            return fit_params
-        if has_fit_parameter(regressor, "sample_weight"):
-            return fit_params | {"sample_weight": sample_weight}
-        warn_user(
-            f"{type(self).__name__}: {type(regressor).__name__}.fit takes no sample_weight; the weights change "
-            f"the margin only"
-        )
-        return fit_params
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What ``fit`` consumes and passes on to the regressor, for scikit-learn's metadata routing."""
@@ -300,13 +296,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row, for a regressor that was fitted with one.
+        X, y, sample_weight, base_margin
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -324,9 +315,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        base_margin : array-like of shape (n,) or (n, C), optional
-            The offset of each row, for a regressor that was fitted with one.
+        X, base_margin
+            As in :meth:`predict`.
 
         Returns
         -------

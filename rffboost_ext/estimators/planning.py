@@ -213,8 +213,8 @@ def splits_of_user(estimator: Any, given: Sample) -> list[tuple[Array, Array]] |
     if not has_splitter(estimator):
         return None
     used = check_sample_weight(given.weight, len(given.y)) > 0.0
-    owner, splitter = type(estimator).__name__, estimator.validation_fraction
-    return splits_of(owner, splitter, given.X, given.y, given.groups, used)
+    what = f"{type(estimator).__name__}: validation_fraction"
+    return splits_of(what, estimator.validation_fraction, given.X, given.y, given.groups, used)
 
 
 def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:

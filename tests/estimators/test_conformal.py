@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
@@ -128,3 +129,51 @@ def test_groups_are_not_divided_by_the_calibration() -> None:
         ConformalRegressor(Remembering()).fit(X, y, groups=np.ones(200))
     with pytest.raises(ValueError, match="ConformalRegressor: groups must have a label for each of the 200 rows"):
         ConformalRegressor(Remembering()).fit(X, y, groups=group[:-1])
+
+
+SPLITTERS = {
+    "calibration": TimeSeriesSplit(3),
+    "calibration_fraction": PredefinedSplit(np.repeat([-1, 0], [150, 50])),
+}
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_later_rows_calibrate(name):
+    class Recording(KNeighborsRegressor):
+        def fit(self, X, y):
+            self.seen_ = X[:, 0]
+            return super().fit(X, y)
+
+    X, y = np.arange(200.0)[:, None], np.random.default_rng(0).standard_normal(200)
+    weight = np.ones(200)
+    weight[[0, 199]] = 0.0
+    splitter = SPLITTERS[name]
+    model = ConformalRegressor(Recording(1), alpha=0.2, **{name: splitter}).fit(X, y, sample_weight=weight)
+    kept, held = (part[weight[part] > 0.0] for part in list(splitter.split(X))[-1])
+    assert model.estimator_.seen_.tolist() == kept.tolist()
+    scores = np.sort(np.abs(y[held] - model.predict(X[held])))
+    assert model.margin_ == pytest.approx(scores[math.ceil(0.8 * (len(held) + 1)) - 1])
+
+
+class Everything(TimeSeriesSplit):
+    """Fits to the rows that it holds out."""
+
+    def split(self, X, y=None, groups=None):
+        yield np.arange(len(X)), np.arange(len(X))
+
+
+REFUSED = {
+    "must hold out at least 99 rows for alpha=0.01, got 50": {"alpha": 0.01, "calibration": TimeSeriesSplit(3)},
+    "calibration must have other rows": {"calibration": Everything()},
+    "calibration must be a splitter": {"calibration": 0.3},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_splitters_that_do_not_suit(message):
+    given = REFUSED[message]
+    with pytest.raises((ValueError, TypeError), match=message):
+        ConformalRegressor(KNeighborsRegressor(), **given).fit(np.arange(200.0)[:, None], np.arange(200.0))
+    model = ConformalRegressor(KNeighborsRegressor(), calibration=TimeSeriesSplit(3))
+    with pytest.raises(ValueError, match="calibration must have other rows, and groups"):
+        model.fit(np.arange(200.0)[:, None], np.arange(200.0), groups=np.arange(200) % 9)

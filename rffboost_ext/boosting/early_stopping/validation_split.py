@@ -159,13 +159,13 @@ class SplitterCheck(Check):
         return "a splitter of scikit-learn"
 
 
-def splits_of(owner: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array) -> list[tuple[Array, Array]]:
+def splits_of(what: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array) -> list[tuple[Array, Array]]:
     """The rows to fit to and to hold out that a splitter finds, as indices of the rows in use.
 
     Parameters
     ----------
-    owner : str
-        The estimator, for messages.
+    what : str
+        The estimator and its parameter, for messages.
     splitter : splitter
     X, y, groups : array-like of shape (n, ...)
         What the fit got.
@@ -181,18 +181,16 @@ def splits_of(owner: str, splitter: Any, X: Any, y: Any, groups: Any, used: Arra
     for number, parts in enumerate(splitter.split(X, y, groups)):
         parts = [np.asarray(part) for part in parts]
         if any(part.max(initial=-1) >= len(used) for part in parts):
-            raise ValueError(
-                f"{owner}: validation_fraction must split the {len(used)} rows of X, got {splitter!r}"
-            )
+            raise ValueError(f"{what} must split the {len(used)} rows of X, got {splitter!r}")
         kept, held = (place[part][place[part] >= 0] for part in parts)
         if not (len(kept) and len(held)):
             raise ValueError(
-                f"{owner}: validation_fraction must leave rows to fit and rows to hold out, got {len(kept)} and "
+                f"{what} must leave rows to fit and rows to hold out, got {len(kept)} and "
                 f"{len(held)} in split {number} of {splitter!r}"
             )
         splits.append((kept, held))
     if not splits:
-        raise ValueError(f"{owner}: validation_fraction must split the rows, got no split of {splitter!r}")
+        raise ValueError(f"{what} must split the rows, got no split of {splitter!r}")
     return splits
 
 
