@@ -53,6 +53,7 @@ from .init_model import (
     require_same_margin,
     require_same_outputs,
 )
+from .monotone import resolved_learner
 from .parameters import BoosterParameters, given_part
 from .planning import (
     clip_features,
@@ -196,6 +197,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
         X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
+        parts = replace(parts, learner=resolved_learner(self, parts.learner))
         rows = Dataset(X, *targets.fit_transform(y, weight), group)
         self._check_target(parts, rows, targets)
         if fit_columns is None:

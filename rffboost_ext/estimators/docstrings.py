@@ -89,6 +89,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
     precision : "float32" or "float64", default="float32"
         Precision of the compiled passes over the features in fit; sums over rows are in float64. Predictions are
         in the precision of X.
+    monotone_constraints : sequence of -1, 0 and 1, or mapping, optional
+        The direction in which predictions change with each column, 0 for any: one sign per column, or a mapping
+        from names of columns. Members of a stack that are no trees are left out, and trees have constant leaves.
     categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str, default="from_dtype"
         The categorical columns: "from_dtype" takes those of a data frame (pandas, polars, ...) with a categorical
         type, "auto" also text of at most 255 levels with two rows each on average; a mask, indices or names select

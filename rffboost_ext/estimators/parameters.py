@@ -16,6 +16,7 @@ from ..boosting.metrics import EvalMetricCheck
 from ..boosting.steps import RATE, STEPS
 from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
+from ..learners.trees.constraints import SIGNS
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns, scores_for, takes_several_targets
 from ..preprocessing.feature_encoder import FeatureEncoder
@@ -174,6 +175,7 @@ class BoosterParameters(BaseEstimator):
         "warm_start": BOOL,
         "random_state": SEED,
         "precision": PRECISION,
+        "monotone_constraints": SIGNS | OPTIONAL,
         "n_jobs": THREADS,
         "verbose": Integer(0) | BOOL,
         **FeatureEncoder.constraints,
@@ -202,6 +204,7 @@ class BoosterParameters(BaseEstimator):
         warm_start: bool = False,
         random_state: Any = None,
         precision: str = "float32",
+        monotone_constraints: Any = None,
         categorical_features: Any = "from_dtype",
         missing: str = "auto",
         n_jobs: int | None = None,
@@ -226,6 +229,7 @@ class BoosterParameters(BaseEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.precision = precision
+        self.monotone_constraints = monotone_constraints
         self.categorical_features = categorical_features
         self.missing = missing
         self.n_jobs = n_jobs

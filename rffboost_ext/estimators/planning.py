@@ -28,6 +28,7 @@ from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
+from .monotone import resolved_recipe
 from .parameters import given_part
 from .policies import policy_of
 from .recipe import Facts, MemberRule, Recipe
@@ -95,6 +96,7 @@ def recipe_of(
             # Of one model of each member, short steps are better.
             recipe = replace(with_rate(recipe, 0.1), patience=short_patience(facts))
     recipe = with_parameters(recipe, estimator, rows, facts, n_splits)
+    recipe = resolved_recipe(estimator, recipe, parts.learner)
     return of_all_rows(recipe) if monitored else recipe
 
 

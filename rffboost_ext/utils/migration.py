@@ -37,6 +37,8 @@ TABLE = {
         Row('class_weight="balanced"', "is_unbalance unbalance unbalanced_sets auto_class_weights"),
         Row("categorical_features=...", "categorical_feature cat_feature categorical_column cat_features "
             "enable_categorical feature_types", "by default the columns of a categorical type"),
+        Row("monotone_constraints=...", "monotonic_cst",
+            "by position or by name; other members than trees are left out"),
         Row("missing=...", "use_missing nan_mode", "NaN is always a missing value"),
         Row('learner="tree"', "booster boosting_type boosting", "neither DART nor linear boosters"),
         Row("random_state=...", "seed random_seed bagging_seed feature_fraction_seed data_random_seed"),
@@ -73,7 +75,6 @@ TABLE = {
         Row("Tree(colsample_bynode=...)", "colsample_bynode feature_fraction_bynode max_features",
             "a share of the columns"),
         Row("Tree(grow_policy=...)", "grow_policy"),
-        Row("Tree(monotone_constraints=...)", "monotone_constraints monotonic_cst", "by position, not by name"),
         Row("Tree(interaction_constraints=...)", "interaction_constraints interaction_cst"),
     ],
 }

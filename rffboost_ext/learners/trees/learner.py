@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ...utils.sparse import SparseRows
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
-from .constraints import FEATURE_GROUPS, SIGNS, require_groups, require_signs, signs_of_scores
+from .constraints import FEATURE_GROUPS, SIGNS, is_bound, require_groups, require_signs, signs_of_scores
 from .incremental_forest import GrownTree, IncrementalForest
 from .leaf_values import LeafValues
 from .single_precision import center_columns, gradient_units, require_single_precision
@@ -58,7 +58,7 @@ class Tree(Learner):
         Sampled shares of the rows and columns of a tree, and of the columns of a level and a node.
     max_bin : int, default=256
         Bins per feature.
-    monotone_constraints : sequence of -1, 0 and 1, optional
+    monotone_constraints : sequence of -1, 0 and 1, or mapping, optional
         For each feature, whether predictions decrease with it, are unconstrained, or increase with it. All scores
         of the loss must change predictions (``Loss.monotone``).
     interaction_constraints : sequence of sequences of int, optional
@@ -92,7 +92,7 @@ class Tree(Learner):
     max_bin: int = 256
     grow_policy: str = "depthwise"
     max_delta_step: float = 0.0
-    monotone_constraints: Sequence[int] | None = None
+    monotone_constraints: Sequence[int] | Mapping[str, int] | None = None
     interaction_constraints: Sequence[Sequence[int]] | None = None
 
     step = "unit"
@@ -118,7 +118,7 @@ class Tree(Learner):
     @property
     def active_constraints(self) -> tuple[str, ...]:
         """The constraints that are set."""
-        signs = self.monotone_constraints is not None and any(self.monotone_constraints)
+        signs = is_bound(self.monotone_constraints)
         groups = self.interaction_constraints is not None
         return ("monotone_constraints",) * signs + ("interaction_constraints",) * groups
 

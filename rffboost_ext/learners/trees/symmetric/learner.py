@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....core import Learner, Round, Term
@@ -19,7 +19,7 @@ from ....utils.param_validation import (
 )
 from ....utils.typing import Array
 from ...registry import LEARNERS
-from ..constraints import SIGNS
+from ..constraints import SIGNS, is_bound
 from .columns import MAX_BINS
 from .grower import SymmetricGrower
 
@@ -75,7 +75,7 @@ class SymmetricTree(Learner):
     crosses : int, default=0
         Number of features, the most important numbers, whose differences and products are further columns for
         splits: 6 have 30. Features with a monotone constraint are left out.
-    monotone_constraints : sequence of -1, 0 and 1, optional
+    monotone_constraints : sequence of -1, 0 and 1, or mapping, optional
         For each feature, whether predictions decrease with it, are unconstrained, or increase with it. Categories
         must have 0. Leaves must be constant. Scores that do not change predictions, such as the scale of a
         distribution, are free (``Loss.monotone``).
@@ -117,7 +117,7 @@ class SymmetricTree(Learner):
     cat_smooth: float = 10.0
     ordered: bool = True
     n_projections: int = 5
-    monotone_constraints: Sequence[int] | None = None
+    monotone_constraints: Sequence[int] | Mapping[str, int] | None = None
     crosses: int = 0
 
     step = "unit"
@@ -151,8 +151,7 @@ class SymmetricTree(Learner):
     @property
     def active_constraints(self) -> tuple[str, ...]:
         """The constraints that are set."""
-        is_set = self.monotone_constraints is not None and any(self.monotone_constraints)
-        return ("monotone_constraints",) if is_set else ()
+        return ("monotone_constraints",) if is_bound(self.monotone_constraints) else ()
 
     @property
     def has_linear_leaves(self) -> bool:
