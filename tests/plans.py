@@ -21,11 +21,11 @@ def rows_of(n: int, d: int = 3, n_classes: int = 2) -> Dataset:
 
 def recipe_for(model: Any, rows: Dataset, monitored: bool = False, n_splits: int = 0) -> Recipe:
     """The recipe of a fit with early stopping, with rows of the user for it or with a splitter."""
+    model.encoder_ = FeatureEncoder("", None, "auto")
     return recipe_of(model, compose(model), rows, monitored, True, Start(), n_splits)
 
 
 def planned(model: Any, n: int, d: int = 3, n_classes: int = 2) -> Plan:
     """The plan of a fit with early stopping on so many rows."""
     rows = rows_of(n, d, n_classes)
-    model.encoder_ = FeatureEncoder("", None, "auto")
     return plan_fit(model, recipe_for(model, rows), compose(model), rows, Start())

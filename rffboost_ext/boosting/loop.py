@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -151,6 +151,10 @@ class Shrunk(Step):
         return keep, (
             rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
         ) * length
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A fit leaves no trace in a step.
+        return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
 
     def shrinkage(self, index: int) -> float:
         rate = learning_rate_at(self.rate, index - self.first)
