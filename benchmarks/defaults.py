@@ -37,7 +37,7 @@ Variant: TypeAlias = Mapping[str, Any] | Callable[[Recipe], Recipe]
 
 def without(*names: str) -> Callable[[Recipe], Recipe]:
     """The variant without the members of these names."""
-    return lambda recipe: recipe.without(*names)
+    return lambda recipe: recipe.without(*{*names} & {*recipe.names})
 
 
 def changing(parameters: Mapping[str, Mapping[str, Any]]) -> Callable[[Recipe], Recipe]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from ..boosting.early_stopping.patience import Condition, Patience, PatienceLimit
@@ -64,6 +66,10 @@ class Facts:
             effective_size=rows.effective_size,
             is_sparse=isinstance(rows.X, SparseRows),
         )
+
+
+# The memory address in the text of a function or an object.
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +141,17 @@ class MemberRule:
         return Member(own.learner, step, self.name, after, self.n_models, self.limit, self.when, policy.pool_size)
 
     def __str__(self) -> str:
+        return self.description()
+
+    def description(self, n_folds: int | None = None) -> str:
+        """The entries in one line, of a recipe of so many folds."""
         models = "a model of each fold" if self.n_models is None else f"{self.n_models} of the folds"
+        models = "one model" if n_folds == 1 else models
         learner = self.learner if isinstance(self.learner, str) else full_repr(self.learner)
         rate = "" if self.learning_rate is None else f", learning rate {self.learning_rate}"
         done = {"keep": "", "replay": ", replayed on all rows", "refit": ", refitted to all rows"}[self.after]
         when = "" if self.when is None else f", when {self.when}"
-        return f"{self.name}: {learner}, {models}{rate}{done}{when}"
+        return ADDRESS.sub("", f"{self.name}: {learner}, {models}{rate}{done}{when}")
 
 
 @dataclass(frozen=True)
@@ -191,6 +202,12 @@ class Recipe:
         require(owner, "learning_rate", self.learning_rate, RATE)
         require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
         require(owner, "n_folds", self.n_folds, Integer(1))
+        promises = {one.name: LEARNERS.make(one.learner).active_constraints for one in members}
+        for name in sorted({*chain(*promises.values())}):
+            if others := [member for member, kept in promises.items() if name not in kept]:
+                raise ValueError(
+                    f"{owner}: {name} must hold for all members, but the learners of {others} have none"
+                )
         if members[0].when is not None:
             raise ValueError(f"{owner}: when of the first member must be None, got {members[0].when!r:.100}")
         if self.patience is None and len(members) > 1:
@@ -198,15 +215,21 @@ class Recipe:
 
     def changed(self, name: str, **changes: Any) -> Recipe:
         """The recipe with other entries of the member of this name."""
-        if name not in self.names:
-            raise ValueError(f"Recipe: name must be one of {self.names}, got {name!r}")
+        self._require_members(name)
         return replace(
             self, members=[replace(one, **changes) if one.name == name else one for one in self.members]
         )
 
     def without(self, *names: str) -> Recipe:
-        """The recipe without the members of these names, if it has them."""
+        """The recipe without the members of these names."""
+        self._require_members(*names)
         return replace(self, members=[one for one in self.members if one.name not in names])
+
+    def _require_members(self, *names: str) -> None:
+        """Raise a ValueError unless there is a member of each name."""
+        for name in names:
+            if name not in self.names:
+                raise ValueError(f"Recipe: name must be one of {self.names}, got {name!r}")
 
     @property
     def names(self) -> list[str]:
@@ -236,5 +259,5 @@ class Recipe:
     def __str__(self) -> str:
         wait = "all rounds" if self.patience is None else f"patience {self.patience.rounds}"
         folds = f"{self.n_folds} folds" if self.n_folds > 1 else "one held-out part"
-        first = f"learning rate {self.learning_rate}, {wait}, {folds}"
-        return "\n".join([first, *(f"  {one}" for one in self.members)])
+        first = ADDRESS.sub("", f"learning rate {self.learning_rate}, {wait}, {folds}")
+        return "\n".join([first, *(f"  {one.description(self.n_folds)}" for one in self.members)])
