@@ -14,11 +14,15 @@ from ..losses import LabelRegression
 from ..losses.coupling import Coupling, Grouped
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
-from ..utils.param_validation import Check
+from ..utils.param_validation import OPTIONAL, Function, Instance, SequenceOf
 from ..utils.registry import did_you_mean
 from ..utils.typing import Array
 from .early_stopping.monitor import ErrorFunction, MeanLoss
-from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, score_function, with_named_errors
+from .scorers import ScoreDecoder, ScoreFunction, metric_score, score_function, with_named_errors
+
+METRIC = Instance(str) | Instance(Loss) | Function("(y, prediction)")
+EVAL_METRIC = OPTIONAL | METRIC | SequenceOf(METRIC, "these")
+"""Allowed values of ``eval_metric``."""
 
 
 @dataclass(frozen=True)
@@ -63,25 +67,6 @@ class EvaluationMetric:
         return error
 
 
-class EvalMetricCheck(Check):
-    """Values of ``eval_metric``: None, a name, a loss, a function, or a list of these."""
-
-    def fits(self, value: object) -> bool:
-        if isinstance(value, list | tuple):
-            return len(value) > 0 and all(self._is_metric(item) for item in value)
-        return value is None or self._is_metric(value)
-
-    def accepts(self, value: object) -> bool:
-        return self.fits(value)
-
-    def __str__(self) -> str:
-        return "None, a name, a Loss, a function of (y, prediction), or a list of these that is not empty"
-
-    @staticmethod
-    def _is_metric(value: object) -> bool:
-        return isinstance(value, str | Loss) or (callable(value) and not isinstance(value, type))
-
-
 def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric, ...]:
     """The metrics of ``eval_metric``.
 
@@ -92,6 +77,8 @@ def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric
         equal.
     """
     several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+    if not several:
+        raise ValueError(f"eval_metric must have at least one metric, got {given!r}")
     metrics = tuple(resolve_metric(one, decoder) for one in several)
     names = [metric.name for metric in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -130,7 +117,7 @@ def name_and_direction(given: Any) -> tuple[str, bool]:
         function = function.func
     name = getattr(function, "__name__", type(function).__name__)
     name = name if getattr(given, "_sign", 1) > 0 else f"neg_{name}"
-    return name, is_scorer(given) or name.endswith("_score")
+    return name, score_function(given) is not None or name.endswith("_score")
 
 
 def is_loss(given: Any) -> bool:

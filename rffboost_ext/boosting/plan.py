@@ -162,28 +162,6 @@ def key_of(rows: Dataset) -> str:
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model trained with early stopping.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The ensemble with the best number of rounds, or with more.
-    scores : ndarray of shape (T + 1,)
-        The error on the held-out rows before the first and after every round.
-    raw : ndarray of shape (n, C)
-        The raw scores of the held-out rows by that ensemble.
-    floor : float, default=0.0
-        The least error possible on the held-out rows.
-    """
-
-    ensemble: Ensemble
-    scores: Array
-    raw: Array
-    floor: float = 0.0
-
-
-@dataclass(frozen=True)
 class Result:
     """The result of a fit.
 

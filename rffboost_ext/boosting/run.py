@@ -20,9 +20,10 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel, ending, ends_fit
 from .early_stopping.monitor import ErrorFunction
+from .early_stopping.patience import Model
 from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
-from .plan import Member, Model, Plan, Result, Start
+from .plan import Member, Plan, Result, Start
 from .training import Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
@@ -76,7 +77,7 @@ class Run:
         models = [models[k] for k in used]
         if validation is None:
             models = self._of_more_rows(trainers, models, splits)
-        if self._init is not None and validation is None and curves[0] and min(map(len, curves[0])) > 2:
+        if self.start.ensemble is not None and validation is None and curves[0] and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
         return Result(
             stacked(trainer.loss, self.rows, models, weight),
@@ -98,14 +99,10 @@ class Run:
         return Result(model, members=[member], weight=self.plan.weight, n_rounds=[[len(model)]])
 
     @property
-    def _init(self) -> Ensemble | None:
-        """The model to continue from."""
-        return self.start.ensemble
-
-    @property
     def _done(self) -> int:
         """Rounds of the model to continue from."""
-        return 0 if self._init is None else len(self._init)
+        init = self.start.ensemble
+        return 0 if init is None else len(init)
 
     def _splits(self, loss: Loss, seed: int) -> list[tuple[Index, Dataset]]:
         """The rows to fit to and the validation set of each model."""
@@ -219,7 +216,7 @@ class Run:
             return Model(model, np.empty(0), model.raw(held.X))
         several = trainer.label.n_folds > 1 and trainer.member.after != "refit"
         extra = EXTRA_ROUNDS if several else 1.0
-        return trainer.fit_stopping(data, held, self.plan, self.callbacks, self._init, extra, rivals[k])
+        return trainer.fit_stopping(data, held, self.plan, self.callbacks, self.start.ensemble, extra, rivals[k])
 
     def _start(
         self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Iterable[tuple[Any, ...]]
@@ -262,12 +259,12 @@ class Run:
         else:
             new = float(np.mean([len(model) for model in own])) - self._done
             n_rounds = min(self._done + round(growth * new), self.plan.n_estimators)
-            model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self._init)
+            model = trainer.independent(0).fit(self.rows, n_rounds, callbacks, self.start.ensemble)
         return model if len(model) == n_rounds else None
 
     def _replayed(self, trainer: Trainer, rows: Dataset, source: Ensemble) -> Ensemble:
         """The rounds of a model again on some rows."""
-        return trainer.replay(rows, source, self._init, self.plan.prior_weight, ending(self.callbacks))
+        return trainer.replay(rows, source, self.start.ensemble, self.plan.prior_weight, ending(self.callbacks))
 
 
 def newest(old: list[Ensemble], new: Sequence[Ensemble | None]) -> list[Ensemble]:

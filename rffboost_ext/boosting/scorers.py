@@ -102,11 +102,6 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     return -float(np.average(Observations(y, weight).losses(loss, raw), weights=weight))
 
 
-def is_scorer(given: object) -> bool:
-    """Whether a callable is a scorer of scikit-learn, from ``get_scorer`` or ``make_scorer``."""
-    return score_function(given) is not None
-
-
 def score_function(scorer: object) -> Callable[..., float] | None:
     """The metric function of a scorer of scikit-learn, which has no public attribute for it; else None."""
     return getattr(scorer, "_score_func", None)

@@ -17,10 +17,10 @@ from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, Curves, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
-from .early_stopping.patience import PatienceLimit
+from .early_stopping.patience import Model, PatienceLimit
 from .evaluation import Evaluation, EvaluationHistory
 from .loop import Parts, RoundFitter, RoundUpdate, boost_rounds, initial_ensemble
-from .plan import Interrupted, Member, Model, Plan, Result
+from .plan import Interrupted, Member, Plan, Result
 
 
 class FitRecorder:

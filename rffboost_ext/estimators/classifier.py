@@ -44,10 +44,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     ----------
     classes_ : ndarray
         Class labels; 0 .. L-1 for a multilabel target.
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
-    loss_ : Loss
-        The loss that was minimised; ``loss_.link.inverse(raw)`` are probabilities.
     {ATTRIBUTES}
 
     Examples

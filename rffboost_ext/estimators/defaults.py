@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..boosting.early_stopping.patience import Patience, PatienceLimit, TrainingCondition
+from ..core import Learner
 from ..learners import RFFIRLS, LassoPath, Mixture, RFFNewton, RFFRidge, RidgePath, SymmetricTree
 from ..utils.param_validation import Instance, OneOf, require
-from .policies import IRLS_LIMIT
+from .policies import IRLS_LIMIT, policy_of
 from .recipe import Facts, MemberRule, Recipe
 
 # Number of rounds without early stopping, and the maximum with it.
@@ -136,6 +137,14 @@ def single_recipe(facts: Facts, fast: bool = False) -> Recipe:
     return Recipe([MemberRule("model", learner, after)], 0.1, short_patience(facts))
 
 
+def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None = None) -> Recipe:
+    """The recipe of a learner alone, with a number of folds by the number of rows."""
+    policy, n_folds = policy_of(learner), n_folds or (1 if facts.n_samples > FEW else 4)
+    after = policy.after if policy.after == "replay" or n_folds == 1 else "keep"
+    rule = MemberRule("model", learner, after, limit=policy.patience_limit)
+    return Recipe([rule], 0.1, short_patience(facts), n_folds=n_folds)
+
+
 def short_patience(facts: Facts) -> Patience:
     """The patience with a learner or a learning rate of the user, which is made for short steps."""
     given = (0.1, 0.05, 1e-3) if facts.n_samples > FEW else (0.0, 0.2, 0.01)
@@ -155,21 +164,10 @@ def sparse_trees(facts: Facts) -> SymmetricTree:
 
 def sparse_members(facts: Facts) -> list[MemberRule]:
     """The members for a large sparse matrix."""
+    n_models = None if facts.n_samples <= FEW else 1
     return [
-        MemberRule(
-            "trees",
-            sparse_trees(facts),
-            "replay",
-            limit=TREES_LIMIT,
-            n_models=None if facts.n_samples <= FEW else 1,
-        ),
-        MemberRule(
-            "ridge regression",
-            RidgePath(),
-            "refit",
-            limit=RIDGE_LIMIT,
-            n_models=None if facts.n_samples <= FEW else 1,
-        ),
+        MemberRule("trees", sparse_trees(facts), "replay", n_models, limit=TREES_LIMIT),
+        MemberRule("ridge regression", RidgePath(), "refit", n_models, limit=RIDGE_LIMIT),
     ]
 
 

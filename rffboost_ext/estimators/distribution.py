@@ -33,11 +33,12 @@ class RFFBoostDistribution(RFFBoostRegressor):
 
     Attributes
     ----------
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
-    loss_ : Distribution
-        The distribution; ``loss_.link.inverse(raw)`` are its parameters, (n, W), named ``loss_.link.names``.
     {ATTRIBUTES}
+
+    Notes
+    -----
+    ``loss_`` is the distribution; ``loss_.link.inverse(raw)`` are its parameters, (n, W), with the names
+    ``loss_.link.names``.
 
     Examples
     --------

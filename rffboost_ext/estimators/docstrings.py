@@ -112,7 +112,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds; k > 1 prints them every k rounds. Lines name the member of a stack and the fold, if there are
         several."""
 
-ATTRIBUTES = """encoder_ : FeatureEncoder
+ATTRIBUTES = """ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores, (n, C).
+    loss_ : Loss
+        The loss that was minimised; ``loss_.link.inverse(raw)`` is its response, such as probabilities, means or
+        quantiles.
+    encoder_ : FeatureEncoder
         Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.
     n_estimators_ : int
         Rounds in the fitted ensemble, in total if several models are stacked or averaged.

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from ..boosting.callbacks import CALLBACKS, Callback
 from ..boosting.early_stopping.validation_split import SplitterCheck
-from ..boosting.metrics import EvalMetricCheck
+from ..boosting.metrics import EVAL_METRIC
 from ..boosting.steps import RATE, STEPS
 from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
@@ -170,7 +170,7 @@ class BoosterParameters(BaseEstimator):
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
         "quality": OneOf(("auto", "fast")) | Instance(Recipe),
-        "eval_metric": EvalMetricCheck(),
+        "eval_metric": EVAL_METRIC,
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
         "random_state": SEED,

@@ -27,7 +27,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .defaults import FEW, MAX_ROUNDS, ROUNDS, choose_recipe, short_patience, single_recipe
+from .defaults import MAX_ROUNDS, ROUNDS, choose_recipe, recipe_of_learner, short_patience, single_recipe
 from .monotone import resolved_recipe
 from .parameters import given_part
 from .policies import policy_of
@@ -116,15 +116,6 @@ def require_recipe_alone(estimator: Any, stops: bool) -> None:
         )
     if not stops:
         raise ValueError(f"{owner}: early_stopping must be True where quality is a Recipe")
-
-
-def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None) -> Recipe:
-    """The recipe of a learner alone."""
-    policy = policy_of(learner)
-    n_folds = n_folds or (1 if facts.n_samples > FEW else 4)
-    after = policy.after if policy.after == "replay" or n_folds == 1 else "keep"
-    rule = MemberRule("model", learner, after, limit=policy.patience_limit)
-    return Recipe([rule], 0.1, short_patience(facts), n_folds=n_folds)
 
 
 def with_rate(recipe: Recipe, rate: Any) -> Recipe:

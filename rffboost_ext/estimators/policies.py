@@ -73,11 +73,6 @@ class LearnerPolicy:
     patience_limit: PatienceLimit | None = None
 
 
-def everything(learner: Learner) -> float:
-    """No limit to the rows of which duplicates are merged."""
-    return math.inf
-
-
 # Of learners whose outputs are Newton steps.
 SECOND_ORDER = LearnerPolicy(
     stops_early=True,
@@ -88,8 +83,8 @@ SECOND_ORDER = LearnerPolicy(
 )
 LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     Learner: LearnerPolicy(),
-    RFFK: LearnerPolicy(max_merged_rows=everything, after="refit"),
-    RFF1: LearnerPolicy(max_merged_rows=everything, after="refit"),
+    RFFK: LearnerPolicy(max_merged_rows=lambda learner: math.inf, after="refit"),
+    RFF1: LearnerPolicy(max_merged_rows=lambda learner: math.inf, after="refit"),
     RFFNewton: SECOND_ORDER,
     KernelMachine: SECOND_ORDER,
     LassoPath: SECOND_ORDER,
@@ -99,7 +94,7 @@ LEARNER_POLICIES: dict[type, LearnerPolicy] = {
     # With more rows XGBoost's bins depend on weights.
     Tree: LearnerPolicy(max_merged_rows=lambda tree: tree.max_bin, after="refit"),
     # Slopes amplify rounding errors, and a row of weight 2 is in one of the two parts of a tree's rows.
-    SymmetricTree: LearnerPolicy(stops_early=True, max_merged_rows=everything, replays=replays_trees),
+    SymmetricTree: LearnerPolicy(stops_early=True, max_merged_rows=lambda tree: math.inf, replays=replays_trees),
 }
 """The policy of each class of learners, which its subclasses share unless they have an entry of their own."""
 

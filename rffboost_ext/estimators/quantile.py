@@ -32,10 +32,6 @@ class RFFBoostQuantileRegressor(RFFBoostRegressor):
 
     Attributes
     ----------
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
-    loss_ : Quantiles
-        The loss that was minimised; ``loss_.link.inverse(raw)`` are predictions.
     {ATTRIBUTES}
 
     References

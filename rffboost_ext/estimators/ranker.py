@@ -38,10 +38,6 @@ class RFFBoostRanker(BaseRFFBoost):
 
     Attributes
     ----------
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are the scores, (n, 1).
-    loss_ : Loss
-        The loss that was minimised.
     {ATTRIBUTES}
 
     Examples

@@ -30,10 +30,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     Attributes
     ----------
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
-    loss_ : Loss
-        The loss that was minimised; ``loss_.link.inverse(raw)`` are predictions.
     {ATTRIBUTES}
 
     Examples

@@ -163,16 +163,11 @@ def is_text(names: Any, size: Any) -> bool:
     return is_array(names, size) and all(isinstance(name, str) for name in names.tolist())
 
 
-def require_estimator(given: Any) -> None:
-    """Raise a ValueError unless a parameter is an estimator or None."""
-    if given is not None and not isinstance(given, BaseEstimator):
-        raise ValueError(f"estimator must be an estimator or None, got {given!r}")
-
-
 def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
     """A conformal regressor with a fitted regressor and a margin."""
     model, fitted = ConformalRegressor(**state["params"]), state["fitted"]
-    require_estimator(model.estimator)
+    if model.estimator is not None and not isinstance(model.estimator, BaseEstimator):
+        raise ValueError(f"estimator must be an estimator or None, got {model.estimator!r}")
     if not fitted:
         return model
     wrong = [name for name in ("margin_", "coverage_") if not isinstance(fitted.get(name), float)]

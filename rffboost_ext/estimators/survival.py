@@ -40,10 +40,6 @@ class RFFBoostSurvival(BaseRFFBoost):
 
     Attributes
     ----------
-    ensemble_ : Ensemble
-        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
-    loss_ : Loss
-        The loss that was minimised.
     unique_times_ : ndarray of shape (T,)
         The distinct times of the training rows, censored ones included, at which survival functions are given.
     event_times_ : ndarray of shape (E,)

@@ -120,7 +120,7 @@ def test_other_losses_on_the_same_scale():
         ("poisson", "real", ValueError, "reads raw scores in another way"),
         (AbsoluteError(), "binary", ValueError, "reads raw scores in another way"),
         (["r2", "r2"], "real", ValueError, "names that differ, got r2"),
-        ([], "real", TypeError, "a list of these that is not empty"),
+        ([], "real", ValueError, "at least one metric"),
         (3, "real", TypeError, "eval_metric must be None"),
         (LinearRegression, "real", TypeError, "eval_metric must be None"),
     ],

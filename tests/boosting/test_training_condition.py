@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.boosting.early_stopping.patience import TrainingCondition
-from rffboost_ext.boosting.plan import Model
+from rffboost_ext.boosting.early_stopping.patience import Model, TrainingCondition
 
 DEMAND = TrainingCondition(0.02, 0.5, 1.5, 3)
 

@@ -15,14 +15,14 @@ from rffboost_ext import (
     Shrunk,
     Tree,
 )
-from rffboost_ext.boosting.early_stopping.patience import Patience
+from rffboost_ext.boosting.early_stopping.patience import Model, Patience
 from rffboost_ext.boosting.early_stopping.stacking import mean_curve
 from rffboost_ext.boosting.early_stopping.validation_split import (
     assign_folds,
     holdout_mask,
     only_rows_of_class,
 )
-from rffboost_ext.boosting.plan import Member, Model, Plan, Start
+from rffboost_ext.boosting.plan import Member, Plan, Start
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, Run
 from rffboost_ext.boosting.training import Trainer
 from rffboost_ext.data.dataset import Dataset

@@ -128,15 +128,6 @@ class EarlyStopping:
     trailing_tol : float, default=0.0
         At least this takes the place of `tol` as long as the error is above that of the other model.
 
-    Attributes
-    ----------
-    scores_ : list of float
-        Held-out error before the first and after every round.
-    best_round_ : int
-        Number of rounds up to the last one that was an improvement; a later error may be lower by less than that.
-    best_raw_ : ndarray of shape (n, C)
-        Scores of the held-out rows after `best_round_` rounds.
-
     Raises
     ------
     ValueError
@@ -186,13 +177,13 @@ class EarlyStopping:
 
     @property
     def best_round_(self) -> int:
-        """Number of rounds up to the last one that was an improvement."""
+        """Number of rounds up to the last improvement; a later error may be lower by less than that."""
         self._evaluate()
         return self._best
 
     @property
     def best_raw_(self) -> Array:
-        """Scores of the held-out rows after `best_round_` rounds."""
+        """Scores of the held-out rows, (n, C), after `best_round_` rounds."""
         self._evaluate()
         return self._best_raw
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...terms.ensemble import Ensemble
 from ...utils.typing import Array
 
 
@@ -91,33 +92,39 @@ def improves(error: float, least: float, first: float, tol: float) -> bool:
     return error < least - tol * (first - least)
 
 
-class TrainedModel(Protocol):
-    """A model with its validation losses before the first and after every round, and its validation scores."""
+@dataclass(frozen=True)
+class Model:
+    """A model trained with early stopping.
 
-    @property
-    def floor(self) -> float:
-        """The least validation loss possible."""
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The ensemble with the best number of rounds, or with more.
+    scores : ndarray of shape (T + 1,)
+        The error on the held-out rows before the first and after every round.
+    raw : ndarray of shape (n, C)
+        The raw scores of the held-out rows by that ensemble.
+    floor : float, default=0.0
+        The least error possible on the held-out rows.
+    """
 
-    @property
-    def scores(self) -> Array:
-        """The losses, (T + 1,)."""
-
-    @property
-    def raw(self) -> Array:
-        """The scores, (n, C)."""
+    ensemble: Ensemble
+    scores: Array
+    raw: Array
+    floor: float = 0.0
 
 
 class Condition(Protocol):
     """When a further member of a stack is trained."""
 
-    def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
+    def is_met(self, runs: Sequence[Model], others: Sequence[Sequence[Model]]) -> bool:
         """Whether to train one more model.
 
         Parameters
         ----------
-        runs : sequence of TrainedModel
+        runs : sequence of Model
             The models of this member so far, one for each fold.
-        others : sequence of sequences of TrainedModel
+        others : sequence of sequences of Model
             Those of each member before.
         """
 
@@ -147,7 +154,7 @@ class TrainingCondition:
     max_outputs: float = math.inf
     max_similar_ratio: float = math.inf
 
-    def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
+    def is_met(self, runs: Sequence[Model], others: Sequence[Sequence[Model]]) -> bool:
         """Whether to train one more model, from the `runs` of this member so far and the runs of the others."""
         if others[0][0].raw.shape[1] > self.max_outputs:
             return False
@@ -160,7 +167,7 @@ class TrainingCondition:
         return not runs or relative_loss(runs[0]) <= self.max_ratio * min(relative_loss(row[0]) for row in others)
 
 
-def relative_loss(run: TrainedModel) -> float:
+def relative_loss(run: Model) -> float:
     """The lowest loss relative to that before the first round, less the least one possible; 1 if that is 0."""
     first = run.scores[0] - run.floor
     return float((run.scores.min() - run.floor) / first) if first > 0.0 else 1.0

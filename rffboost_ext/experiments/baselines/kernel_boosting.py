@@ -14,7 +14,7 @@ import numpy as np
 from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
-from ...estimators.policies import LEARNER_POLICIES, LearnerPolicy, everything
+from ...estimators.policies import LEARNER_POLICIES, LearnerPolicy
 from ...losses.classification import signed_labels
 from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
@@ -61,7 +61,7 @@ class BestKernel(Learner):
 
 
 # A solver that stops early treats a weight of 2 and a repeated row differently.
-LEARNER_POLICIES[BestKernel] = LearnerPolicy(max_merged_rows=everything)
+LEARNER_POLICIES[BestKernel] = LearnerPolicy(max_merged_rows=lambda learner: math.inf)
 
 
 @dataclass(eq=False, repr=False)
