@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.plan import Start
@@ -36,7 +36,7 @@ OF_EARLY_STOPPING = (
 
 
 @documented
-class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
+class FittedEnsembleMixin(BaseEstimator):
     """Methods of an estimator that has fitted an ensemble."""
 
     encoder_: FeatureEncoder
@@ -137,35 +137,6 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         """The offset of rows to predict, (n, C); a ValueError unless the model was fitted with one."""
         require_base_margin(type(self).__name__, base_margin, self.uses_base_margin_)
         return None if base_margin is None else check_base_margin(base_margin, n_samples, self.ensemble_.n_outputs)
-
-    def transform(self, X: Any) -> Array:
-        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
-
-        Cosines of a frequency that many rounds share are joined. The intercept of "rff_ridge" is a column, too.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n, p)
-        """
-        check_is_fitted(self)
-        X = self.encoder_.transform(X)
-        return self.ensemble_.outputs(X)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of :meth:`transform`, (p,).
-
-        Parameters
-        ----------
-        input_features : ignored
-            There for scikit-learn: what is learned has no names of the features.
-        """
-        check_is_fitted(self)
-        width = self.ensemble_.outputs(np.zeros((1, self.n_features_in_))).shape[1]
-        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
 
     @property
     def n_estimators_(self) -> int:

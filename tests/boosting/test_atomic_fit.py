@@ -18,7 +18,7 @@ def test_nothing_is_left_behind_by_a_failed_fit():
     clf = RFFBoostClassifier(LogLoss(), n_estimators=2)
     with pytest.raises(ValueError, match="2 classes"):
         clf.fit(X, np.zeros(30))
-    for method in ("predict", "predict_proba", "decision_function", "transform", "gradient"):
+    for method in ("predict", "predict_proba", "decision_function", "gradient"):
         with pytest.raises(NotFittedError):
             getattr(clf, method)(X)
 

@@ -189,9 +189,7 @@ def test_arguments_of_a_fit(model, given, error, message):
         clone(model).fit(**{"X": X, "y": Y} | given)
 
 
-@pytest.mark.parametrize(
-    "method", ["predict", "predict_proba", "decision_function", "transform", "staged_predict"]
-)
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "staged_predict"])
 def test_number_of_features_at_predict(method):
     clf = RFFBoostClassifier(n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="X has 2 features, but RFFBoostClassifier is expecting 3"):

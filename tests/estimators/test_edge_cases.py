@@ -49,7 +49,7 @@ def test_finite_and_silent(loss, learner, name):
     with warnings.catch_warnings(), np.errstate(divide="raise", over="raise", invalid="raise"):
         warnings.simplefilter("error")
         model = make_estimator(loss, learner, n_estimators=30, learning_rate=1.0).fit(X, y)
-        outputs = [model.predict(X), model.transform(X), *model.ensemble_.staged(X)]
+        outputs = [model.predict(X), model.ensemble_.outputs(X), *model.ensemble_.staged(X)]
         if hasattr(model, "predict_proba"):
             outputs.append(model.predict_proba(X))
     assert all(np.isfinite(output).all() for output in outputs)

@@ -32,12 +32,7 @@ BRIEF: dict[str, Any] = {"n_estimators": 10, "learning_rate": 0.5, "random_state
 # What checks of a part are about: targets, weights, and what is computed from both.
 OF_PARTS = ("classif", "regress", "sample_weight", "supervised", "fit_score", "dtypes", "invariance")
 
-# They fit class indices from 0 on, whatever the tags say of the targets.
-WITH_ZEROS = dict.fromkeys(
-    ("check_transformer_data_not_an_array", "check_transformer_general", "check_transformer_preserve_dtypes"),
-    "targets of 0, which the loss is not for",
-)
-OF_LOSSES = {"gamma": WITH_ZEROS, "quantile": {"check_regressors_train": "the score is minus the loss, not R2"}}
+OF_LOSSES = {"quantile": {"check_regressors_train": "the score is minus the loss, not R2"}}
 # A row that occurs twice can be held out once; a row of weight 2 cannot.
 WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 OVERWRITTEN = "check_sample_weights_not_overwritten"
