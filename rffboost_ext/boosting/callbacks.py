@@ -117,13 +117,6 @@ def stops_training(callback: Callback, progress: Progress) -> bool:
         raise TypeError(f"callbacks: {callback!r} must return a truth value or None, got {answer!r}") from error
 
 
-def begin_fit(callbacks: Sequence[Callback]) -> None:
-    """Tell callbacks with a method ``begin`` that a fit begins."""
-    for callback in callbacks:
-        if hasattr(callback, "begin"):
-            callback.begin()
-
-
 def ending(callbacks: Sequence[Callback]) -> list[Any]:
     """The callbacks that may end a fit of several models."""
     return [callback for callback in callbacks if hasattr(callback, "ends_fit")]

@@ -89,8 +89,10 @@ def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric
 
 def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
-    if is_loss(given):
-        return loss_metric(given, decoder)
+    if isinstance(given, Loss) or given in LOSSES.names():
+        loss = decoder.loss if given == decoder.name else compatible_loss(given, decoder)
+        name = given if isinstance(given, str) else LOSSES.name_of(given)
+        return EvaluationMetric(name, False, MeanLoss(loss), coupling=loss)
     named, coupling = find_metric(given) if isinstance(given, str) else None, None
     if named is not None:
         name, greater, function = given, named.greater_is_better, named.function
@@ -98,37 +100,26 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
         if named.needs_loss:
             function = partial(function, loss=decoder.loss)
             decoder = replace(decoder, whole_response=True)
+    elif isinstance(given, str):
+        name, greater, function = given, True, named_scorer(given)
     else:
         name, greater = name_and_direction(given)
-        function = named_scorer(given) if isinstance(given, str) else given
+        function = given
     score = metric_score(function, decoder)
     return EvaluationMetric(name, greater, with_named_errors(name, score, decoder), decoder, coupling)
 
 
 def name_and_direction(given: Any) -> tuple[str, bool]:
-    """The name of a metric, and whether greater is better."""
-    if isinstance(given, str):
-        return given, not is_loss(given)
-    if isinstance(given, Loss):
-        return LOSSES.name_of(given), False
-    # A scorer of scikit-learn is named after its function, with its sign.
+    """The name of a function or a scorer, and whether greater is better.
+
+    A scorer of scikit-learn is named after its function, with its sign.
+    """
     function = score_function(given) or given
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__name__", type(function).__name__)
     name = name if getattr(given, "_sign", 1) > 0 else f"neg_{name}"
     return name, score_function(given) is not None or name.endswith("_score")
-
-
-def is_loss(given: Any) -> bool:
-    """Whether a metric is a loss, by name or as an object."""
-    return isinstance(given, Loss) or given in LOSSES.names()
-
-
-def loss_metric(given: str | Loss, decoder: ScoreDecoder) -> EvaluationMetric:
-    """The weighted mean of a loss."""
-    loss = decoder.loss if given == decoder.name else compatible_loss(given, decoder)
-    return EvaluationMetric(name_and_direction(given)[0], False, MeanLoss(loss), coupling=loss)
 
 
 def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._signals import atomic_fit
-from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, begin_fit, report_rows
+from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts
@@ -113,7 +113,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         """
         owner = type(self).__name__
         parts = compose(self)
-        begin_fit(self.callbacks or ())
+        for callback in self.callbacks or ():
+            if hasattr(callback, "begin"):
+                callback.begin()
         given = sample_of(self, X, y, sample_weight, groups, base_margin)
         eval_set, _ = drawn_sets(self, eval_set)
         if given.y is None:

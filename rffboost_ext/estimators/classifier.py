@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from ..boosting.loop import Parts
 from ..core import Learner, Loss
 from ..data.dataset import Dataset
+from ..losses.target_statistics import scores_for
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import ClassWeightCheck
 from ..preprocessing.tables import label_array
@@ -21,10 +22,9 @@ from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import (
-    accepts_classes,
     accepts_columns,
-    accepts_labels,
     has_attribute,
+    loss_of_classes,
     with_keywords_of,
 )
 
@@ -193,7 +193,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = has_attribute(self, "learner", "multi_output")
-        tags.classifier_tags.multi_class = several and accepts_classes(self)
-        tags.classifier_tags.multi_label = several and accepts_labels(self)
+        loss = loss_of_classes(self) if has_attribute(self, "learner", "multi_output") else None
+        tags.classifier_tags.multi_class = loss is not None and scores_for(loss, 1, 3) is not None
+        tags.classifier_tags.multi_label = loss is not None and scores_for(loss, 2, 3) == 2
         return tags

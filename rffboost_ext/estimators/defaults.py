@@ -133,8 +133,7 @@ def single_recipe(facts: Facts, fast: bool = False) -> Recipe:
     if fast and facts.rows != "groups":
         return fast_recipe(facts)
     learner = sparse_trees(facts) if facts.is_sparse and facts.rows != "groups" else mixture(facts)
-    after = "replay" if facts.is_sparse else "refit"
-    return Recipe([MemberRule("model", learner, after)], 0.1, short_patience(facts))
+    return recipe_of_learner(learner, facts, 1)
 
 
 def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None = None) -> Recipe:

@@ -28,37 +28,23 @@ from .planning import compose
 SMALL_CLASS = 10
 
 
-def drawn(estimator: Any, X: Any, **given: Any) -> Any:
-    """X itself, or a sample of its rows if it is a source.
+def sample_of(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, base_margin: Any, name: str = "groups"
+) -> Sample:
+    """The rows of a fit, which X gives as an array or table, as a source of rows, or as a sample of a source.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its method ``draw(source)`` returns the sample.
-    X : array-like of shape (n, d), Source or Sample
-    **given
-        Other arguments of the fit, such as ``y``, which a source has itself.
-
-    Raises
-    ------
-    ValueError
-        If one of the other arguments is given beside a source.
+    A ValueError names another argument that is given beside a source; `name` is that of the groups.
     """
     if not isinstance(X, Source):
-        return X
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{type(estimator).__name__}: {name} must be None where X is a source of rows, which has targets, "
-                f"weights and groups of its own, got a {type(value).__name__}"
-            )
-    return estimator.draw(X)
-
-
-def sample_of(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, base_margin: Any) -> Sample:
-    """The rows of a fit, which X gives as an array or table, as a source of rows, or as a sample of a source."""
-    X = drawn(estimator, X, y=y, sample_weight=sample_weight, groups=groups, base_margin=base_margin)
-    return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+    given = {"y": y, "sample_weight": sample_weight, name: groups, "base_margin": base_margin}
+    if wrong := [label for label, value in given.items() if value is not None]:
+        raise ValueError(
+            f"{type(estimator).__name__}: {wrong[0]} must be None where X is a source of rows, which has targets, "
+            f"weights and groups of its own, got a {type(given[wrong[0]]).__name__}"
+        )
+    sample: Sample = estimator.draw(X)
+    return sample
 
 
 def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:

@@ -18,7 +18,7 @@ from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
 from ..learners.trees.constraints import SIGNS
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import has_own_columns, scores_for, takes_several_targets
+from ..losses.target_statistics import has_own_columns, takes_several_targets
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..utils.migration import advice
 from ..utils.param_validation import (
@@ -63,18 +63,6 @@ def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
 def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
     return bool(getattr(ROLES[role].make(given_part(estimator, role)), name, False))
-
-
-def accepts_labels(estimator: Any) -> bool:
-    """Whether the loss of a classifier accepts the indicators of several labels, for scikit-learn's tags."""
-    loss = loss_of_classes(estimator)
-    return loss is not None and scores_for(loss, 2, 3) == 2
-
-
-def accepts_classes(estimator: Any) -> bool:
-    """Whether the loss of a classifier accepts more than two classes, for scikit-learn's tags."""
-    loss = loss_of_classes(estimator)
-    return loss is not None and scores_for(loss, 1, 3) is not None
 
 
 def accepts_several_targets(estimator: Any) -> bool:

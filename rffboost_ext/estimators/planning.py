@@ -23,7 +23,6 @@ from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
 from ..sources.sample import Sample
 from ..terms import ClipAndLog
-from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -188,7 +187,13 @@ def plan_fit(
     owner = type(estimator).__name__
     limit = ROUNDS if recipe.patience is None else MAX_ROUNDS
     n_estimators = (estimator.n_estimators or limit) + start.n_initial
-    require_room(owner, start.ensemble, estimator.n_estimators, n_estimators)
+    n_done = 0 if start.ensemble is None else len(start.ensemble)
+    if n_done > n_estimators:
+        given = estimator.n_estimators or f"None, for {n_estimators}"
+        raise ValueError(
+            f"{owner}: n_estimators must be at least the {n_done} rounds already fitted when warm_start is set "
+            f"(all models of a fit with early stopping counted), got {given}"
+        )
     if splits is not None:
         require_whole_groups(owner, rows, splits)
     plan = recipe.plan(parts, n_estimators, start.n_initial, estimator.encoder_.expansion)
@@ -208,16 +213,6 @@ def splits_of_user(estimator: Any, given: Sample) -> list[tuple[Array, Array]] |
     used = check_sample_weight(given.weight, len(given.y)) > 0.0
     what = f"{type(estimator).__name__}: validation_fraction"
     return splits_of(what, estimator.validation_fraction, given.X, given.y, given.groups, used)
-
-
-def require_room(owner: str, init: Ensemble | None, n_estimators: int | None, n_rounds: int) -> None:
-    """Raise a ValueError if the model to continue from has more rounds than requested."""
-    if init is not None and len(init) > n_rounds:
-        given = n_estimators or f"None, for {n_rounds}"
-        raise ValueError(
-            f"{owner}: n_estimators must be at least the {len(init)} rounds already fitted when warm_start is set "
-            f"(all models of a fit with early stopping counted), got {given}"
-        )
 
 
 def monitored_rows(

@@ -24,7 +24,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .given_rows import drawn, drawn_sets
+from .given_rows import drawn_sets, sample_of
 from .refresh import PRIOR_WEIGHT
 
 
@@ -132,8 +132,7 @@ class RFFBoostRanker(BaseRFFBoost):
     def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> Sample:
         """The rows of a fit, whose target has the relevance and the code of the query, (n, 2)."""
         owner = type(self).__name__
-        X = drawn(self, X, y=y, sample_weight=sample_weight, qid=qid, base_margin=base_margin)
-        given = X if isinstance(X, Sample) else Sample(X, y, sample_weight, qid)
+        given = sample_of(self, X, y, sample_weight, qid, base_margin, "qid")
         if given.groups is None:
             warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
         target = ranking_target(owner, given.X, given.y, given.groups, "qid")

@@ -24,15 +24,18 @@ class StepFunction:
         Times, increasing.
     y : ndarray of shape (T,)
         Values from these times on.
+    smooth : callable, optional
+        ``smooth(time)`` are the values at any times (m,) from 0 on, by a distribution instead of steps.
     """
 
     x: Array
     y: Array
+    smooth: Callable[[Array], Array] | None = None
 
     @property
     def domain_(self) -> tuple[float, float]:
-        """The first and the last time at which the function is defined: 0 and ``x[-1]``."""
-        return 0.0, float(self.x[-1])
+        """The first and the last time at which the function is defined: 0 and ``x[-1]``, or infinity if smooth."""
+        return 0.0, float(self.x[-1]) if self.smooth is None else np.inf
 
     @property
     def domain(self) -> tuple[float, float]:
@@ -63,42 +66,14 @@ class StepFunction:
             raise ValueError(
                 f"x must be within [{low:g}, {high:g}], got values from {time.min():g} to {time.max():g}"
             )
-        values = self.values(time)
+        steps = np.maximum(np.searchsorted(self.x, time, side="right") - 1, 0)
+        values = self.y[steps] if self.smooth is None else self.smooth(time)
         return values[0] if len(values) == 1 else values
 
-    def values(self, time: Array) -> Array:
-        """Values at valid times (m,)."""
-        return self.y[np.maximum(np.searchsorted(self.x, time, side="right") - 1, 0)]
 
-
-@dataclass(frozen=True, eq=False)
-class SmoothFunction(StepFunction):
-    """A function of time that a distribution gives at any time from 0 on.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (T,)
-        Times of the fit and values at these times.
-    loss : SurvivalLoss
-        The prepared loss.
-    raw : float
-        The raw score of the row.
-    of_hazard : callable
-        The function of the cumulative hazard.
-    """
-
-    loss: SurvivalLoss
-    raw: float
-    of_hazard: Callable[[Array], Array]
-
-    @property
-    def domain_(self) -> tuple[float, float]:
-        """All times from 0 on."""
-        return 0.0, np.inf
-
-    def values(self, time: Array) -> Array:
-        """Values at valid times (m,)."""
-        return self.of_hazard(self.loss.cumulative_hazard(np.full((1, 1), self.raw), time, time))[0]
+def smooth_values(loss: SurvivalLoss, raw: float, of_hazard: Callable[[Array], Array], time: Array) -> Array:
+    """A function of the cumulative hazard of a raw score at times (m,), by the distribution of a loss."""
+    return of_hazard(loss.cumulative_hazard(np.full((1, 1), raw), time, time))[0]
 
 
 def survival_of_hazard(hazard: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
 from .parameters import has_attribute
-from .step_function import SmoothFunction, StepFunction, survival_of_hazard
+from .step_function import StepFunction, smooth_values, survival_of_hazard
 
 
 @documented
@@ -179,8 +180,8 @@ class RFFBoostSurvival(BaseRFFBoost):
             return values
         functions = np.empty(len(raw), dtype=object)
         for i, row in enumerate(values):
-            smooth = SmoothFunction(self.unique_times_, row, self.loss_, raw[i, 0], of_hazard)
-            functions[i] = smooth if self.loss_.is_smooth else StepFunction(self.unique_times_, row)
+            smooth = partial(smooth_values, self.loss_, raw[i, 0], of_hazard) if self.loss_.is_smooth else None
+            functions[i] = StepFunction(self.unique_times_, row, smooth)
         return functions
 
     def predict_median_time(self, X: Any, base_margin: Any = None) -> Array:
