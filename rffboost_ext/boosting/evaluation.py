@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
+from ..utils.param_validation import told
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves, Progress
@@ -211,7 +211,7 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     if isinstance(several, list | tuple):
         several = {f"validation_{k}": one for k, one in enumerate(several)}
     if not isinstance(several, Mapping) or not several:
-        raise TypeError(f"{owner}: eval_set must be {SETS}, got {reprlib.repr(eval_set)}")
+        raise TypeError(f"{owner}: eval_set must be {SETS}, got {told(eval_set):.100}")
     for name, one in several.items():
         if not is_set(one):
             raise TypeError(f"{owner}: eval_set must be {SETS}, got for {name!r} a {type(one).__name__}")
@@ -252,7 +252,7 @@ def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any
             raise ValueError(f"{owner}: {name} must be {entries}: {len(names)}, got {len(given)}")
         given = dict(zip(names, given, strict=True))
     elif not isinstance(given, Mapping):
-        raise TypeError(f"{owner}: {name} must be {entries}, got {reprlib.repr(given)}")
+        raise TypeError(f"{owner}: {name} must be {entries}, got {told(given):.100}")
     found = {str(label): one for label, one in given.items() if one is not None}
     wanted = names if of_fit is not None else []
     if set(found) != set(wanted):

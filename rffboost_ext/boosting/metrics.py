@@ -147,7 +147,7 @@ def named_scorer(name: str) -> Any:
     known = [*LOSSES.names(), *METRICS, *get_scorer_names()]
     if name not in known:
         raise ValueError(
-            f"eval_metric: unknown name {name!r}.{did_you_mean(name, known)} It may be a loss "
+            f"eval_metric: unknown name {name!r}.{did_you_mean(name, known, 'Metrics')} It may be a loss "
             f"({', '.join(LOSSES.names())}), a metric ({', '.join(METRICS)}) or one "
             f"of sklearn.metrics.get_scorer_names()"
         )

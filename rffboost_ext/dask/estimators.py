@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
+from dask.base import is_dask_collection
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -189,17 +190,19 @@ class DaskEstimator(BaseEstimator, Generic[E]):
 
         Parameters
         ----------
-        X : dask Array of shape (n, d) or dask DataFrame
+        X : dask Array of shape (n, d), dask DataFrame, or array-like in memory
             Features.
-        y : dask Array, Series or DataFrame
+        y : dask Array, Series or DataFrame, or array-like in memory
             Targets, in blocks of the same rows as X.
-        sample_weight : dask Array or Series of shape (n,), optional
+        sample_weight : dask Array or Series of shape (n,), or array-like, optional
             Non-negative weights.
 
         Returns
         -------
         float
         """
+        if not is_dask_collection(X):
+            return float(self.local().score(X, y, sample_weight))
         return score(self.local(), self._rows(X, y, sample_weight, None))
 
     def __getattr__(self, name: str) -> Any:
@@ -306,17 +309,13 @@ class DaskRFFBoostRanker(DaskEstimator[RFFBoostRanker], wrapped=RFFBoostRanker):
 
         Parameters
         ----------
-        X : dask Array of shape (n, d) or dask DataFrame
-            Features.
-        y : dask Array or Series of shape (n,)
-            Relevance, from 0 to 31.
-        sample_weight : dask Array or Series of shape (n,), optional
-            Weights, constant within a query.
-        qid : dask Array or Series of shape (n,), optional
-            The query of each row.
+        X, y, sample_weight, qid
+            Rows as in :meth:`fit`, or in memory.
 
         Returns
         -------
         float
         """
+        if not is_dask_collection(X):
+            return float(self.local().score(X, y, sample_weight, qid))
         return score(self.local(), self._rows(X, y, sample_weight, qid))

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from ..utils.param_validation import told
 from ..utils.typing import Array
 
 # Integers below have an exact float64.
@@ -131,7 +132,7 @@ def real_numbers(values: Array, what: str, *, text: bool = False, missing: bool 
             found[row] = value if type(value) is float and value == value else real_number(value, text, missing)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{what}, got {value!r:.60} as entry {row}: {error}") from error
+            raise kind(f"{what}, got {told(value):.60} as entry {row}: {error}") from error
     return found
 
 

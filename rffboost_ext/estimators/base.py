@@ -22,10 +22,11 @@ from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
 from ..boosting.run import Run
 from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
-from ..core import Loss
+from ..core import CoupledLoss, Loss
 from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
+from ..losses.survival import SurvivalLoss
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import (
@@ -79,6 +80,11 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     default_loss: ClassVar[str]
     """The loss where `loss` is "auto"."""
     _interrupt: Interrupted | None
+
+    @classmethod
+    def takes_loss(cls, kind: type[Loss]) -> bool:
+        """Whether losses of a class are for this kind of estimator."""
+        return kind.task == cls.task and not issubclass(kind, CoupledLoss | SurvivalLoss)
 
     @atomic_fit
     def fit(

@@ -106,23 +106,49 @@ def copy_with_own_parts(estimator: B) -> B:
 P = TypeVar("P", bound="BoosterParameters")
 Q = ParamSpec("Q")
 M = TypeVar("M")
+R = TypeVar("R")
+
+EXPLAINED = {
+    "fit",
+    "refresh",
+    "score",
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "predict_dist",
+    "staged_predict",
+}
+"""Methods whose errors for unknown arguments say what to write instead."""
 
 AUTO = OneOf(("auto",))
 
 
-def explain_unknown(init: Callable[Concatenate[M, Q], None]) -> Callable[Concatenate[M, Q], None]:
-    """An ``__init__`` whose errors for unknown parameters say what to write instead.
+def explain_unknown(function: Callable[Concatenate[M, Q], R]) -> Callable[Concatenate[M, Q], R]:
+    """A method, such as ``__init__``, whose errors for unknown parameters say what to write instead.
 
-    ``inspect.signature`` shows the signature of the ``__init__`` itself.
+    ``inspect.signature`` shows the signature of the method itself.
     """
-    known = list(inspect.signature(init).parameters)[1:]
+    parameters = inspect.signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return function
+    known, method = list(parameters)[1:], function.__name__.strip("_")
 
-    @wraps(init)
-    def checked(owner: M, *args: Q.args, **params: Q.kwargs) -> None:
+    @wraps(function)
+    def checked(owner: M, *args: Q.args, **params: Q.kwargs) -> R:
         if unknown := params.keys() - known:
-            listed = "; ".join(f"{name!r}{advice(name, known)}" for name in params if name in unknown)
-            raise TypeError(f"{type(owner).__name__}: unknown parameters: {listed}; see docs/migration.md")
-        init(owner, *args, **params)
+            kind, where = type(owner).__name__, "" if method == "init" else method
+            own = inspect.signature(type(owner)).parameters if where else {}
+            listed = "; ".join(
+                f"{name!r} (use {kind}({name}=...))"
+                if name in own
+                else f"{name!r}{advice(name, known, kind, where)}"
+                for name in params
+                if name in unknown
+            )
+            raise TypeError(
+                f"{kind}{'.' * bool(where)}{where}: unknown parameters: {listed}; see docs/migration.md"
+            )
+        return function(owner, *args, **params)
 
     return checked
 
@@ -222,6 +248,11 @@ class BoosterParameters(BaseEstimator):
         self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in EXPLAINED & vars(cls).keys():
+            setattr(cls, name, explain_unknown(vars(cls)[name]))
 
     def set_params(self: P, **params: Any) -> P:
         """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.

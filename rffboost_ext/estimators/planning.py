@@ -48,7 +48,11 @@ def compose(estimator: Any) -> Parts:
     """
     require_all(estimator, estimator.constraints)
     task = estimator.task
-    parts = Parts.resolved(given_part(estimator, "loss"), given_part(estimator, "learner"), estimator.step)
+    loss = given_part(estimator, "loss")
+    if isinstance(loss, str) and loss not in LOSSES.names():
+        own = [name for name in LOSSES.names() if estimator.takes_loss(LOSSES.get(name))]
+        raise ValueError(f"{type(estimator).__name__}: {LOSSES.unknown(loss, own)}")
+    parts = Parts.resolved(loss, given_part(estimator, "learner"), estimator.step)
     if task == "classification" and parts.loss.task == "regression":
         return replace(parts, loss=LOSSES.create(LabelRegression(parts.loss)))
     if parts.loss.task != task:
@@ -193,6 +197,10 @@ def plan_fit(
         raise ValueError(
             f"{owner}: n_estimators must be at least the {n_done} rounds already fitted when warm_start is set "
             f"(all models of a fit with early stopping counted), got {given}"
+        )
+    if n_done == n_estimators:
+        warn_user(
+            f"{owner}: the previous model has all n_estimators={n_estimators} rounds, so that the fit adds none"
         )
     if splits is not None:
         require_whole_groups(owner, rows, splits)

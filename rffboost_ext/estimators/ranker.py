@@ -139,6 +139,10 @@ class RFFBoostRanker(BaseRFFBoost):
         require_weights_of_rows(owner, given.weight, target)
         return replace(given, y=target)
 
+    @classmethod
+    def takes_loss(cls, kind: type[Loss]) -> bool:
+        return kind.rows == "groups"
+
     def _targets(self) -> RealTargets:
         return RealTargets(type(self).__name__)
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
+from ..core import Loss
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
@@ -72,6 +73,10 @@ class RFFBoostSurvival(BaseRFFBoost):
     unique_times_: Array
     event_times_: Array
     _baseline_hazard: Array
+
+    @classmethod
+    def takes_loss(cls, kind: type[Loss]) -> bool:
+        return issubclass(kind, SurvivalLoss)
 
     def _targets(self) -> SurvivalTargets:
         """The encoder of targets for the loss."""

@@ -132,8 +132,11 @@ def header_of(kind: str, data: bytes) -> tuple[Any, memoryview]:
 
 def read_intact(file: BinaryIO) -> bytes:
     """The bytes of a file; a ValueError unless its beginning and its checksum are right."""
-    if file.read(len(MAGIC)) != MAGIC:
-        raise ValueError("was not written by rffboost_ext, or its beginning is damaged")
+    if (start := file.read(len(MAGIC))) != MAGIC:
+        # The first field of an ONNX file is the version of its format, one byte.
+        is_onnx = start[:1] == b"\x08" and start[2:3] in (b"\x12", b":")
+        advice = ", but is an ONNX file: onnx_export.OnnxPredictor reads it" if is_onnx else ", or is damaged"
+        raise ValueError(f"was not written by rffboost_ext as a model or a checkpoint{advice}")
     file.seek(0)
     data = file.read()
     if len(data) < PREFIX.size + DIGEST or hashlib.sha256(memoryview(data)[:-DIGEST]).digest() != data[-DIGEST:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,6 +25,7 @@ from ..data.columns import (
     real_numbers,
 )
 from ..data.dataset import check_sample_weight
+from ..utils.param_validation import told
 from ..utils.sparse import SparseRows, compressed, is_sparse
 from ..utils.typing import Array
 
@@ -62,6 +64,10 @@ def read_table(X: Any, argument: str = "X") -> Any:
         if isinstance(X, np.ndarray):
             kind = f"a structured array with the fields {', '.join(X.dtype.names or ())}"
             advice = "; one of event and time is the y of RFFBoostSurvival, other estimators take two columns"
+        if isinstance(X, str | os.PathLike):
+            advice = "; read files by rffboost_ext.sources, as in fit(sources.csv(path, target=...))"
+        elif kind.startswith("dask"):
+            advice = "; the estimators of rffboost_ext.dask take it"
         kinds = "an array, a sparse matrix or a table" if argument == "X" else "a dense array or a table"
         raise TypeError(f"{argument} must be {kinds} in memory, got {kind}{advice}")
     return table
@@ -267,7 +273,7 @@ def label_array(y: Any) -> Array:
     missing = np.array(list(map(is_missing, found)), dtype=bool) if found.dtype == object else found != found
     if missing.any():
         place = int(missing.argmax())
-        raise ValueError(f"y must hold labels, got {found[place]!r} as entry {place}, a missing value")
+        raise ValueError(f"y must hold labels, got {told(found[place])} as entry {place}, a missing value")
     return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..data.columns import column_array
 from ..preprocessing.tables import target_array
 from ..utils.param_validation import OPTIONAL, Instance, SequenceOf, require
+from ..utils.registry import did_you_mean
 from ..utils.typing import Array
 from .core import Batch, Part, Source
 
@@ -166,7 +167,8 @@ def require_names(owner: str, parameter: str, given: Iterable[str], names: list[
     for name in given:
         if name not in names:
             raise ValueError(
-                f"{owner}: {parameter} must name columns of {where}, {', '.join(names)}, got {name!r}"
+                f"{owner}: {parameter} must name columns of {where}, {', '.join(names)}, got {name!r}."
+                f"{did_you_mean(name, names)}"
             )
         if names.count(name) > 1:
             raise ValueError(f"{owner}: {where} must have distinct names of columns, got {name!r} twice")

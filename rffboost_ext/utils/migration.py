@@ -18,6 +18,7 @@ class Row(NamedTuple):
     note: str = ""
 
 
+WITHOUT = "Names without a counterpart"
 # fmt: off
 TABLE = {
     "Parameters of the estimators": [
@@ -77,18 +78,102 @@ TABLE = {
         Row("Tree(grow_policy=...)", "grow_policy"),
         Row("Tree(interaction_constraints=...)", "interaction_constraints interaction_cst"),
     ],
+    "Objectives": [
+        Row("log_loss", "binary:logistic multi:softprob multi:softmax binary multiclass Logloss MultiClass "
+            "MultiLogloss binary_crossentropy cross_entropy logistic", "of classes, and of labels (n, K)"),
+        Row("squared_error", "reg:squarederror regression regression_l2 RMSE rmse mse l2 mean_squared_error ls"),
+        Row("absolute_error", "reg:absoluteerror regression_l1 MAE mae l1 mean_absolute_error lad"),
+        Row("huber", "reg:pseudohubererror Huber"),
+        Row("quantile", "reg:quantileerror Quantile pinball", "of several levels `quantiles`"),
+        Row("poisson", "count:poisson Poisson"),
+        Row("gamma", "reg:gamma"),
+        Row("tweedie", "reg:tweedie Tweedie"),
+        Row("exponential", "adaboost"),
+        Row("cox", "survival:cox Cox coxph", "y holds events and times"),
+        Row("aft_normal", "survival:aft SurvivalAft", "also `aft_logistic` and `aft_extreme`"),
+        Row("aft_extreme", "weibull", "accelerated failure times of a Weibull distribution"),
+        Row("lambdarank", "rank:ndcg rank:map rank_xendcg YetiRank", "no loss is for the mean average precision"),
+        Row("pairwise", "rank:pairwise PairLogit"),
+        Row("normal", "RMSEWithUncertainty gaussian"),
+    ],
+    "Metrics": [
+        Row("log_loss", "logloss mlogloss binary_logloss multi_logloss Logloss MultiClass binary_crossentropy"),
+        Row("accuracy", "error merror binary_error multi_error Accuracy", "1 less the error"),
+        Row("roc_auc", "auc AUC"),
+        Row("average_precision", "aucpr PRAUC"),
+        Row("neg_root_mean_squared_error", "rmse RMSE", "negative; `squared_error` is half the mean square"),
+        Row("neg_mean_squared_error", "mse l2 mean_squared_error", "negative"),
+        Row("neg_mean_absolute_error", "mae l1 MAE mean_absolute_error", "negative; `absolute_error` is not"),
+        Row("neg_mean_absolute_percentage_error", "mape MAPE", "negative"),
+        Row("r2", "R2"),
+    ],
+    "Parameters of predict": [
+        Row("raw_scores(X)", "output_margin raw_score predict_raw_score predict_rawscore is_predict_raw_score "
+            "prediction_type", "of classifiers also `decision_function(X)`"),
+        Row("staged_predict(X)", "iteration_range ntree_limit num_iteration start_iteration "
+            "num_iteration_predict start_iteration_predict ntree_start ntree_end",
+            "early stopping has removed the rounds after the best"),
+        Row("shap_values(X, background)", "pred_contribs pred_interactions approx_contribs pred_contrib "
+            "predict_contrib is_predict_contrib contrib", "exact, against background rows, by default of the fit"),
+        Row("ensemble_.outputs(X)", "pred_leaf predict_leaf_index is_predict_leaf_index leaf_index",
+            "the learned features: cosines, and outputs of trees"),
+    ],
+    WITHOUT: [
+        Row("", "tree_method bootstrap_type data_sample_strategy", "trees are grown by XGBoost's method `hist`"),
+        Row("", "device task_type device_type gpu_id num_machines predictor",
+            "CPU only, of one machine; `n_jobs` is the number of threads"),
+        Row("", "max_cat_to_onehot cat_smooth one_hot_max_size",
+            "trees split on sets of categories, and cosines get indicators"),
+        Row("", "path_smooth random_strength feature_weights", "there are no further penalties and no noise"),
+        Row("", "rate_drop skip_drop", "there is no DART"),
+        Row("", "num_class class_names", "the classes are those of y"),
+        Row("", "importance_type", "`feature_importances_` are shares of the explained variance"),
+        Row("", "group qid", "`qid` and `eval_qid` are parameters of `RFFBoostRanker.fit`"),
+        Row("", "lambdarank_truncation_level", "`LambdaRank(k=10)` counts the first ten ranks, as `ndcg@10` does"),
+        Row("", "aft_loss_distribution", "the distribution is that of a loss, such as `aft_normal`"),
+        Row("", "text_features embedding_features", "make numbers of them before the fit"),
+        Row("", "feature_name column_description", "the names of columns are those of the table"),
+        Row("", "data label_column output_model",
+            "`rffboost fit FILES --target COLUMN --out FILE`, or sources in Python"),
+    ],
 }
 # fmt: on
 
 
-def advice(name: str, known: Sequence[Any]) -> str:
-    """What to write instead of a parameter, such as ``learner__max_depth``, by the table or by similarity."""
+def translated(section: str, name: str) -> list[str]:
+    """What the names of a section of the table are here, such as losses, whatever the case of letters."""
+    name = name.partition(":alpha")[0].partition(":delta")[0].partition(":variance")[0].lower()
+    return [row.here for row in TABLE[section] if name in row.elsewhere.lower().split()]
+
+
+def advice(name: str, known: Sequence[Any], owner: str = "", method: str = "") -> str:
+    """What to write instead of a parameter, such as ``learner__max_depth``, by the table or by similarity.
+
+    Parameters
+    ----------
+    name : str
+    known : sequence of str
+        The parameters that there are.
+    owner, method : str, optional
+        The estimator and its method, if the parameter is one of a method.
+    """
     part, _, inner = name.rpartition("__")
-    every = [row for rows in TABLE.values() for row in rows]
+    sections = [TABLE["Parameters of predict"]] * (method != "fit") + [
+        rows for title, rows in TABLE.items() if title.startswith("Parameters of") or title == WITHOUT
+    ]
+    every = [row for rows in sections for row in rows]
     if part:
         example = next((f", such as {part}={row.here}" for row in every if f"({inner}=" in row.here), "")
         return f" (set it by set_params, if {part} has it, or in an instance given as {part}{example})"
-    rows = [row.here for row in every if name in row.elsewhere.split()]
-    found = [f"learner={here}" if here.startswith("Tree") else here for here in rows]
+    rows = [row for row in every if name in row.elsewhere.split()]
+    if rows and not rows[0].here:
+        return f" (there is none: {rows[0].note})"
+    if method and rows and rows[0] in TABLE["Parameters of predict"]:
+        rows = rows[:1]
+    found = [f"learner={row.here}" if row.here.startswith("Tree") else row.here for row in rows]
+    if method and rows and rows[0] in TABLE["Parameters of the estimators"]:
+        found = [f"{owner}({one})" for one in found]
+    if len(rows) == 1 and rows[0].note and "..." not in rows[0].here:
+        found = [f"{found[0]}: {rows[0].note}"]
     found = found or [f"{one}=..." for one in difflib.get_close_matches(name, known, n=3, cutoff=0.6)]
     return f" (use {' or '.join(found)})" if found else f" (the parameters are {', '.join(known)})"

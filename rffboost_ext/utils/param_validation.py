@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -198,6 +199,12 @@ EXTRAPOLATION = OneOf(("constant", "continue"))
 """Behaviour of cosines beyond the range of the training features."""
 
 
+def told(value: object) -> str:
+    """A value in a message: numbers as Python writes them, and objects without their places in memory."""
+    text = re.sub(r"np\.(?:float|int|uint|bool|str)\d*_?\(('?[^()']*'?)\)", r"\1", repr(value))
+    return re.sub(r"(?: object)? at 0x[0-9A-Fa-f]+", "", text)
+
+
 def require(owner: str, name: str, value: object, check: Check) -> None:
     """Raise unless `value` is allowed for the parameter `name` of `owner`.
 
@@ -211,8 +218,8 @@ def require(owner: str, name: str, value: object, check: Check) -> None:
     if check.accepts(value):
         return
     if not check.fits(value):
-        raise TypeError(f"{owner}: {name} must be {check}, got {value!r} of type {type(value).__name__}")
-    raise ValueError(f"{owner}: {name} must be {check}, got {value!r}")
+        raise TypeError(f"{owner}: {name} must be {check}, got {told(value)} of type {type(value).__name__}")
+    raise ValueError(f"{owner}: {name} must be {check}, got {told(value)}")
 
 
 def require_all(owner: object, checks: Mapping[str, Check]) -> None:

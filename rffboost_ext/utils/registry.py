@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .param_validation import Check, allows_auto, require_all
+from .migration import translated
+from .param_validation import Check, allows_auto, require_all, told
 from .warnings import warn_user
 
 T = TypeVar("T")
@@ -96,9 +97,13 @@ class Registry(Generic[T]):
         if name not in self._table:
             self._search()
         if name not in self._table:
-            hint = did_you_mean(name, self._table)
-            raise ValueError(f"unknown {self.kind} {name!r}.{hint} Registered: {', '.join(self.names())}")
+            raise ValueError(self.unknown(name, self.names()))
         return self._table[name]
+
+    def unknown(self, name: str, choices: Sequence[str]) -> str:
+        """The message for a name that is not registered, with some of those that are."""
+        hint = did_you_mean(name, choices, "Objectives" if self.kind == "loss" else "")
+        return f"unknown {self.kind} {name!r}.{hint} Registered: {', '.join(choices)}"
 
     def create(self, part: str | T, **params: object) -> T:
         """Return `part` itself if it is an instance, else the registered class called with `params`.
@@ -119,7 +124,7 @@ class Registry(Generic[T]):
             advice = f"; pass an instance, {instance.__name__}()" if isinstance(instance, type) else ""
             raise TypeError(
                 f"{self.kind} must be a registered name ({', '.join(self.names())}) or an instance of "
-                f"{self.base.__name__}, got {instance!r} of type {type(instance).__name__}{advice}"
+                f"{self.base.__name__}, got {told(instance)} of type {type(instance).__name__}{advice}"
             )
         if hasattr(instance, "validate"):
             instance.validate()
@@ -156,11 +161,17 @@ class Registry(Generic[T]):
                 )
 
 
-def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """A question that names up to three choices that are similar to a name; empty if there are none."""
-    choices = list(choices)
-    parts = [choice for choice in choices if name in choice]
-    close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5) or parts[:3]
+def did_you_mean(name: str, choices: Iterable[str], section: str = "") -> str:
+    """A question that names up to three choices that are similar to a name; empty if there are none.
+
+    A name of another package is translated first, by a section of the table of ``docs/migration.md``.
+    """
+    if section and (here := translated(section, name)):
+        return f" Did you mean {' or '.join(map(repr, here))}?"
+    lower = {choice.lower(): choice for choice in choices}
+    parts = [choice for choice in lower if name.lower() in choice]
+    matches = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5) or parts[:3]
+    close = [lower[match] for match in matches]
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

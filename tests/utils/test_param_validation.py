@@ -25,6 +25,7 @@ from rffboost_ext import (
     Shrunk,
     TimeBudget,
     Tree,
+    load_model,
 )
 from rffboost_ext.boosting.callbacks import CALLBACKS
 from rffboost_ext.boosting.steps import RATE
@@ -43,6 +44,7 @@ from rffboost_ext.utils.param_validation import (
     Range,
     Real,
     require,
+    told,
 )
 
 NAMES = OneOf(("auto", "fast"))
@@ -98,7 +100,7 @@ def checked(owners):
 
 def refusal(owner, name):
     """The beginning of the message for a value that nothing allows."""
-    return re.escape(f"{type(owner).__name__}: {name} must be {owner.constraints[name]}, got <object object")
+    return re.escape(f"{type(owner).__name__}: {name} must be {owner.constraints[name]}, got <object")
 
 
 @checked(PARTS)
@@ -164,3 +166,35 @@ def test_limits(part, name, value):
 def test_limits_of_estimators(name, value):
     with pytest.raises(ValueError, match=re.escape(f"RFFBoostClassifier: {name} must be ")):
         RFFBoostClassifier(**{name: value}).fit(X, X[:, 0] > 0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float64("nan"), "nan"),
+        ([np.float64(-1.5), np.int64(2), np.str_("a")], "[-1.5, 2, 'a']"),
+        (object(), "<object>"),
+        (np.random.default_rng(0), "Generator(PCG64)"),
+    ],
+)
+def test_messages_have_neither_numpy_scalars_nor_places_in_memory(value, text):
+    assert told(value) == text
+    with pytest.raises((TypeError, ValueError)) as raised:
+        RFFBoostRegressor(n_estimators=value).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert f"got {text}" in str(raised.value)
+
+
+def test_hints_for_what_is_no_table(tmp_path):
+    for given, hint in ((str(tmp_path / "train.csv"), "sources.csv"), (tmp_path, "sources.csv")):
+        with pytest.raises(TypeError, match=hint):
+            RFFBoostRegressor().fit(given, [0.0, 1.0])
+    (tmp_path / "m.onnx").write_bytes(b"\x08\x0e\x12\x01x:\x03\x12")
+    with pytest.raises(ValueError, match=r"ONNX file: onnx_export.OnnxPredictor"):
+        load_model(tmp_path / "m.onnx")
+
+
+def test_a_warm_start_that_adds_nothing_warns():
+    model = RFFBoostRegressor(learner="tree", n_estimators=2, warm_start=True)
+    model.fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.warns(UserWarning, match="adds none"):
+        model.fit([[0.0], [1.0]], [0.0, 1.0])
