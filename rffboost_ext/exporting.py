@@ -7,7 +7,6 @@ of arguments.
 
 from .data.columns import is_missing
 from .estimators.base import BaseRFFBoost
-from .estimators.calibration import final_estimator
 from .experiments.datasets import read_csv
 from .experiments.outputs import check_outputs
 from .interop.host import HostModel
@@ -34,4 +33,5 @@ from .preprocessing.targets import squeeze
 from .utils.files import check_path, require_regular, resolve_target, write_atomically
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, check_metadata, require
+from .utils.pipelines import final_estimator
 from .utils.typing import Array

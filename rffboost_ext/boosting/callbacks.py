@@ -195,7 +195,7 @@ class ProgressPrinter:
     """Prints the model, the time, the training loss and the metrics on evaluation sets every few rounds.
 
     Lines go to standard error. The time left is that of all models at their maximum number of rounds, at the pace
-    so far; early stopping needs less, and refits come on top.
+    so far: early stopping mostly needs far less. Refits come on top.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class ProgressPrinter:
         now = monotonic()
         text = f"{now - self._start:.1f} s"
         if share_then < share < 1.0:
-            text += f", about {(now - since) * (1.0 - share) / (share - share_then):.1f} s left"
+            text += f", at most {(now - since) * (1.0 - share) / (share - share_then):.1f} s left"
         return text
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import CoupledLoss, Loss
 from ..data.dataset import Dataset, warn_if_light
+from ..inspection.history_display import selected_round
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..losses.survival import SurvivalLoss
@@ -43,6 +44,7 @@ from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
 from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
@@ -147,6 +149,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
+        if plan.patience is not None and self._interrupt is None:
+            self._warn_at_limit(plan.n_estimators - start.n_initial)
         self.n_rows_seen_ = n_rows
         if n_copies is not None:
             self.n_copies_ = n_copies
@@ -324,6 +328,20 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self.__dict__.update(result.evaluations)
         self._n_rounds = result.n_rounds
         self._interrupt = result.interrupt
+
+    def _warn_at_limit(self, limit: int) -> None:
+        """Warn of members that still improved in the last of their rounds."""
+        curves = zip(getattr(self, "member_names_", ()), getattr(self, "validation_curves_", ()), strict=False)
+        names = [
+            name
+            for name, several in curves
+            if any(len(one) > limit and selected_round(one.tolist(), self.tol) == limit for one in several)
+        ]
+        if names:
+            warn_user(
+                f"{type(self).__name__}: {', '.join(names)} still improved at the limit of {limit:,} rounds: a "
+                f"larger n_estimators or learning_rate may help"
+            )
 
     def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         """Set what an estimator computes from the rows of a fit with the fitted ensemble."""

@@ -34,7 +34,6 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_X_y, has_fit_parameter, validate_data
 
@@ -43,6 +42,7 @@ from ..core import Loss
 from ..data.columns import is_missing
 from ..losses.coupling import group_codes
 from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
+from ..utils.pipelines import final_estimator
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 
@@ -58,14 +58,6 @@ def rounding_unit(values: Any) -> float:
     """The rounding unit of the type of some predictions."""
     dtype = np.asarray(values).dtype
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
-
-
-def final_estimator(estimator: Any) -> Any:
-    """The fitted estimator whose predictions a pipeline or a search returns."""
-    while isinstance(estimator, Pipeline) or hasattr(estimator, "best_estimator_"):
-        is_pipeline = isinstance(estimator, Pipeline)
-        estimator = estimator.steps[-1][1] if is_pipeline else estimator.best_estimator_
-    return estimator
 
 
 def quantile_levels(estimator: Any) -> Any:

@@ -107,7 +107,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Threads: None for all cores that the process may use, but one within a worker of joblib or Dask; -1 for all
         cores. The result does not depend on it.
     verbose : int, default=0
-        1 prints the seconds so far and about how many are left, the training loss, and the metrics on
+        1 prints the seconds so far and how many are left at most, the training loss, and the metrics on
         ``eval_set`` or the validation score to standard error, about ten times per model, and at least every 50
         rounds; k > 1 prints them every k rounds. Lines name the member of a stack and the fold, if there are
         several."""

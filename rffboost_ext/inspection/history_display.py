@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.early_stopping.patience import improves
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.metrics import name_and_direction
-from ..learners.registry import LEARNERS
 from .plot_style import ACCENT, CYCLE, LONGEST, distinct_labels, get_axes, label, style_axes
+
+# Letters of names in the legend, and how far the axis goes beyond the last best round of a stack.
+LONGEST_NAME, MARGIN = 60, 1.2
 
 
 @dataclass(eq=False, repr=False)
@@ -31,8 +33,8 @@ class HistoryDisplay:
         Label of the horizontal axis.
     first_round : int, default=1
         Number of completed rounds at the start of the curves; 0 for ``validation_scores_``.
-    best_round : int, optional
-        A round that is marked on the last curve; for early stopping its last improvement.
+    best_round : int or sequence of int, optional
+        A round that is marked on the last curve, or one on each curve; for early stopping its last improvement.
     folds : mapping of str to sequence of sequences of float, optional
         The curves of single models, drawn thin, by the name of the curve that is their mean.
 
@@ -48,7 +50,7 @@ class HistoryDisplay:
     metric: str
     rounds: str = "boosting rounds"
     first_round: int = 1
-    best_round: int | None = None
+    best_round: int | Sequence[int] | None = None
     folds: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     @classmethod
@@ -58,8 +60,9 @@ class HistoryDisplay:
         """Plot ``estimator.evals_result_``, or ``validation_curves_`` of a fit without ``eval_set``.
 
         Of ``evals_result_`` the round ``best_iteration_`` is marked, and of a single model the round that early
-        stopping selects. A stack has a line for each member, with its weight. Thin lines are the folds, and the
-        line of a member is their mean while all folds are trained; each fold has a best round of its own.
+        stopping selects. A stack has a line for each member, whose name is followed by its weight in the sum. Thin
+        lines are the folds, and the line of a member is their mean while all folds are trained, with the best
+        round of the mean; each fold has one of its own. The axis ends soon after the last of these rounds.
 
         Parameters
         ----------
@@ -101,7 +104,8 @@ class HistoryDisplay:
         if len(models) == len(models[0]) == 1:
             best = selected_round(models[0][0].tolist(), estimator.tol)
             return cls(curves, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
-        return cls(curves, metric, "boosting rounds (of one model)", 0, None, folds).plot(ax, **kwargs)
+        best = [selected_round(curve.tolist(), estimator.tol) for curve in curves.values()]
+        return cls(curves, metric, "boosting rounds (of one model)", 0, best, folds).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
         """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.plot`."""
@@ -110,7 +114,7 @@ class HistoryDisplay:
         self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
-        names = distinct_labels(self.curves)
+        names = distinct_labels(self.curves, LONGEST_NAME)
         for number, (name, curve) in enumerate(zip(names, self.curves.values(), strict=True)):
             # Matplotlib omits names with a leading underscore from legends.
             name = f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
@@ -131,22 +135,27 @@ class HistoryDisplay:
         return self
 
     def _mark_best_round(self) -> None:
-        """A dot at the best round, with its value in the legend."""
-        curve, best = list(self.curves.values())[-1], self.best_round
-        if best is not None and 0 <= best - self.first_round < len(curve):
-            value = curve[best - self.first_round]
-            note = {"label": f"{value:.4g} after {best} rounds", "zorder": 3}
-            self.ax_.plot(best, value, "o", color=ACCENT, ms=6, **note)
+        """A dot at each best round, of a single one with its value in the legend."""
+        if self.best_round is None:
+            return
+        curves, is_one = list(self.curves.values()), isinstance(self.best_round, int)
+        rounds = [self.best_round] if isinstance(self.best_round, int) else list(self.best_round)
+        for curve, best in zip(curves[-len(rounds) :], rounds, strict=True):
+            if 0 <= best - self.first_round < len(curve):
+                value = curve[best - self.first_round]
+                note = {"label": f"{value:.4g} after {best} rounds"} if is_one else {}
+                self.ax_.plot(best, value, "o", color=ACCENT, ms=6, zorder=3, **note)
+        if not is_one:
+            self.ax_.set_xlim(right=MARGIN * max(1, *rounds))
 
 
 def names_of_members(estimator: Any) -> list[str]:
-    """The learners of a stack with their weights, or "validation" for a single one."""
-    learners = getattr(estimator, "learners_", ())
-    if len(learners) < 2:
+    """The members of a stack with their weights, or "validation" for a single one."""
+    members = getattr(estimator, "member_names_", ())
+    if len(members) < 2:
         return ["validation"]
     weights = [", ".join(f"{one:.2f}" for one in np.atleast_1d(weight)) for weight in estimator.learner_weights_]
-    members = enumerate(zip(learners, weights, strict=True), start=1)
-    return [f"{k}. {LEARNERS.name_of(learner)} ({weight})" for k, (learner, weight) in members]
+    return [f"{name} (weight {weight})" for name, weight in zip(members, weights, strict=True)]
 
 
 def rounds_label(estimator: Any, best: int) -> str:

@@ -57,14 +57,15 @@ def label(name: Any, longest: int = LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def distinct_labels(names: Iterable[Any]) -> list[str]:
+def distinct_labels(names: Iterable[Any], longest: int = LONGEST) -> list[str]:
     """Labels of names; names with equal shortened labels are cut off at the start instead."""
     texts = [str(name) for name in names]
     alike: dict[str, set[str]] = {}
     for text in texts:
-        alike.setdefault(label(text), set()).add(text)
+        alike.setdefault(label(text, longest), set()).add(text)
     starts = {short: common_prefix_length(group) if len(group) > 1 else 0 for short, group in alike.items()}
-    return [label(f"…{text[start:]}" if (start := starts[label(text)]) else text) for text in texts]
+    cut = [f"…{text[start:]}" if (start := starts[label(text, longest)]) else text for text in texts]
+    return [label(text, longest) for text in cut]
 
 
 def common_prefix_length(texts: Iterable[str]) -> int:

@@ -105,6 +105,10 @@ class Source(ABC):
         require(type(self).__name__, "max_rows", max_rows, Integer(1) | OneOf(("auto",)))
         self.max_rows = max_rows
 
+    def __repr__(self) -> str:
+        rows = "an unknown number of" if self.n_rows is None else f"{self.n_rows:,}"
+        return f"<{type(self).__name__} of {rows} rows>"
+
     @abstractmethod
     def parts(self) -> Sequence[Part]:
         """The parts. Each row is in one of them."""

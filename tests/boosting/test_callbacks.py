@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,7 @@ def test_as_many_lines_as_asked_for(verbose, rounds, lines, capsys):
     found = [line for line in err.splitlines() if line.startswith("[rffboost] round")]
     assert (len(found), out) == (lines, "")
     assert re.match(rf"\[rffboost\] round {rounds} of {rounds}, \d+\.\d s: training loss ", found[-1])
-    assert all(re.search(r", about \d+\.\d s left: ", line) for line in found[1:-1])
+    assert all(re.search(r", at most \d+\.\d s left: ", line) for line in found[1:-1])
     assert re.fullmatch(r"\[rffboost\] \d+\.\d s in total", err.splitlines()[-1])
     RFFBoostRegressor(**params).fit(X, Y)
     assert capsys.readouterr() == ("", "")
@@ -71,9 +72,9 @@ def test_the_time_left_is_of_all_models(capsys, monkeypatch):
     found = [line.partition("] fold ")[2].partition(":")[0] for line in capsys.readouterr().err.splitlines()]
     # The clock strikes at the start, after the first round, and with each line.
     assert [line for line in found if line][:3] == [
-        "1 of 2, round 2 of 5, 2.0 s, about 8.0 s left",
-        "1 of 2, round 4 of 5, 3.0 s, about 4.0 s left",
-        "1 of 2, round 5 of 5, 4.0 s, about 3.8 s left",
+        "1 of 2, round 2 of 5, 2.0 s, at most 8.0 s left",
+        "1 of 2, round 4 of 5, 3.0 s, at most 4.0 s left",
+        "1 of 2, round 5 of 5, 4.0 s, at most 3.8 s left",
     ]
 
 
@@ -169,3 +170,12 @@ def test_an_answer_that_is_neither_true_nor_false_is_named(answer):
 
     with pytest.raises(TypeError, match=r"callbacks: <function .*odd.* must return a truth value"):
         RFFBoostRegressor(learner="rff_1", n_estimators=2, callbacks=[odd]).fit(*REAL)
+
+
+def test_a_member_that_ends_at_the_limit_of_rounds_is_named():
+    given = {"learner": "symmetric_tree", "early_stopping": True, "random_state": 0}
+    with pytest.warns(UserWarning, match=r"still improved at the limit of 3 rounds: a larger n_estimators"):
+        RFFBoostRegressor(n_estimators=3, **given).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RFFBoostRegressor(n_estimators=300, **given).fit(X, np.ones(len(X)) + 1e-3 * np.sin(1e6 * X[:, 0]))

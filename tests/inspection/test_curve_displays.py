@@ -27,7 +27,8 @@ def test_rounds_are_the_validation_scores(model):
     labels = [line.get_label() for line in display.lines_]
     assert len(labels) == len(model.learners_)
     for label, weight in zip(labels, model.learner_weights_, strict=True):
-        assert len(labels) == 1 or f"({weight:.2f})" in label
+        assert len(labels) == 1 or f"(weight {weight:.2f})" in label
+    assert all(label.startswith(name) for label, name in zip(labels, model.member_names_, strict=True))
     assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
     for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
         watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)

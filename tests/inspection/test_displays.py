@@ -6,8 +6,12 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
@@ -63,14 +67,30 @@ def test_importances_are_bars_in_order(model):
 @pytest.mark.parametrize("most", [1, 3, 5])
 def test_what_is_left_over_is_summed(model, most):
     display = ImportanceDisplay.from_estimator(model, max_features=most)
-    widths = [bar.get_width() for bar in display.bars_]
-    assert len(widths) == most
-    assert sum(widths) == pytest.approx(1.0)
+    shares = [float(text.get_text().rstrip("%")) for text in display.ax_.texts]
+    assert len(shares) == len(display.bars_) == most
+    assert sum(shares) == pytest.approx(100.0, abs=0.3)
     assert display.ax_.get_yticklabels()[-1].get_text() == f"{6 - most + 1} others"
 
 
+def test_many_others_leave_room_for_the_rest():
+    display = ImportanceDisplay(
+        np.append(0.03, np.full(2_219, 0.97 / 2_219)), [f"f{i}" for i in range(2_220)]
+    ).plot()
+    assert [bar.get_width() for bar in display.bars_][-1] == pytest.approx(0.06)
+    assert display.ax_.get_yticklabels()[-1].get_text() == "2,206 others"
+    assert display.ax_.texts[-1].get_text() == "96.4%"
+
+
+def test_importances_of_a_pipeline_have_the_names_of_its_steps():
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0.5, "a", "b")})
+    steps = make_column_transformer((OneHotEncoder(), ["kind"]), (StandardScaler(), ["size"]))
+    model = make_pipeline(steps, RFFBoostRegressor(learner="tree", n_estimators=3)).fit(frame, Y)
+    display = ImportanceDisplay.from_estimator(model)
+    assert set(display.names) == {"onehotencoder__kind_a", "onehotencoder__kind_b", "standardscaler__size"}
+
+
 def test_categories_have_neither_frequencies_nor_landmarks():
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X[:, :3], columns=list("abc"))
     frame["b"] = pd.Series(np.digitize(X[:, 1], [0.3, 0.6])).astype("category")
     model = RFFBoostRegressor(learner="rff_k", n_estimators=3, random_state=0).fit(frame, Y)
