@@ -112,7 +112,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of :func:`verify_onnx`; ``print`` shows it.
+    """The result of :func:`verify_onnx`; ``print`` shows it, and it is true if every output passed.
 
     Attributes
     ----------
@@ -144,6 +144,9 @@ class Report:
     def passed(self) -> bool:
         """Whether every output is within its tolerance."""
         return all(comparison.passed for comparison in self.comparisons)
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def __getitem__(self, output: str) -> Comparison:
         known = {comparison.output: comparison for comparison in self.comparisons}

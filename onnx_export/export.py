@@ -113,7 +113,8 @@ def to_onnx(
         the message says how to register one. Symmetric trees with linear leaves have none for
         ``tree_operators=True``.
     ValueError
-        If `dtype`, `opset`, `tree_operators`, `times` or `model_version` is out of range, `metadata` has a name
+        If a step before the ensemble has no exact graph; the message names its parameter and what is allowed. If
+        `dtype`, `opset`, `tree_operators`, `times` or `model_version` is out of range, `metadata` has a name
         that the file uses itself, or the estimator is not fitted or, for `times`, predicts no survival.
 
     Examples

@@ -33,8 +33,10 @@ BLOCK = 2**22
 
 
 def row_blocks(X: Any, base_margin: Any, metadata: Metadata) -> Iterator[tuple[Any, Any]]:
-    """X and an offset in blocks of rows, of which an array or the output of the steps is of bounded size."""
-    size = 1 + BLOCK // max(1, metadata.n_features, metadata.n_step_columns)
+    """X and an offset in blocks of rows, of which an array, the steps' output or the letters are of bounded size."""
+    texts = X if len(getattr(X, "shape", (0,))) == 1 and hasattr(X, "__len__") else ()
+    longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+    size = 1 + BLOCK // max(1, metadata.n_features, metadata.n_step_columns, longest)
     n = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
     if n <= size:
         yield X, base_margin

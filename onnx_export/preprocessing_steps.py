@@ -11,18 +11,19 @@ from onnx.shape_inference import InferenceError
 from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
 from .embedding import declare_opsets
-from .graph import BOOL, FLOAT32, INT64, Graph
+from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
 from .model import input_names, value_info
 from .protos import numpy_type
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
+from .sparse_steps import parts
 from .text_steps import accept_empty_texts, missing_texts
-from .word_steps import CONVERTERS, SHAPES, convertible, count_options
+from .word_steps import CONVERTERS, shapes
 
 TEXT = "text"
 """The input of a pipeline that takes texts."""
@@ -94,12 +95,14 @@ def converted(
 
     inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
     inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
-    steps = convertible(source.steps, dtype)
-    ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": SHAPES}
+    for step in parts(source.steps):
+        if isinstance(step, KBinsDiscretizer) and step.encode == "onehot":
+            raise ValueError("to_onnx: KBinsDiscretizer must have encode='onehot-dense' in a graph, got 'onehot'")
+    ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": shapes(dtype)}
     try:
-        model = skl2onnx.convert_sklearn(
-            steps, initial_types=inputs, target_opset=opsets, options=count_options(steps), **ours
-        )
+        model = skl2onnx.convert_sklearn(source.steps, initial_types=inputs, target_opset=opsets, **ours)
+    except ConversionError:
+        raise
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)

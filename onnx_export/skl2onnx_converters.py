@@ -23,6 +23,7 @@ from .links import class_scores, response_nodes
 from .skl2onnx_checks import add_checks_to_parsers
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
+from .word_steps import CONVERTERS, shapes
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -50,6 +51,8 @@ def register_skl2onnx() -> None:
     skl2onnx is also wrong for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not
     the numbers 0 .. K-1.
 
+    CountVectorizer, TfidfVectorizer, TfidfTransformer and Normalizer get our converters, with the words of Python.
+
     Examples
     --------
     >>> import numpy as np, skl2onnx
@@ -74,6 +77,8 @@ def register_skl2onnx() -> None:
     )
     for regressor in REGRESSORS:
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
+    for step, shape in shapes("float32").items():
+        update_registered_converter(step, f"Sklearn{step.__name__}", shape, CONVERTERS[step])
     add_checks_to_parsers()
 
 

@@ -9,12 +9,19 @@ from .graph import FLOAT32, FLOAT64, Graph
 
 
 def graph_at(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
-    """A graph with names of its own in the type of the input of an operator of skl2onnx, and that input."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
+    """A graph with names of its own in the type of an operator of skl2onnx, and the input of the operator.
+
+    The type is that of the input or, where the input is text, of the output.
+    """
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType, guess_numpy_type
 
     given = operator.inputs[0]
-    dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
+    is_text = isinstance(given.type, StringTensorType)
+    kind = (operator.outputs[0] if is_text else given).type
+    dtype = FLOAT64 if isinstance(kind, DoubleTensorType) else FLOAT32
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
+    if is_text:
+        return graph, graph.input(given.full_name, object)
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)
     x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
     return graph, graph.cast(x, dtype)
