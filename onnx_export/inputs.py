@@ -33,7 +33,7 @@ BLOCK = 2**22
 
 
 def row_blocks(X: Any, base_margin: Any, metadata: Metadata) -> Iterator[tuple[Any, Any]]:
-    """X and an offset in blocks of rows, of which an array, the steps' output or the letters are of bounded size."""
+    """X and an offset in blocks of rows whose array, output of the steps and letters are of bounded size."""
     texts = X if len(getattr(X, "shape", (0,))) == 1 and hasattr(X, "__len__") else ()
     longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
     size = 1 + BLOCK // max(1, metadata.n_features, metadata.n_step_columns, longest)

@@ -10,6 +10,7 @@ from scipy.sparse import diags_array
 
 from ..core import Learner, Round, Term
 from ..terms import ClipAndLog, Linear
+from ..terms.linear import clipped_entries
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.param_validation import POSITIVE, Integer
 from ..utils.sparse import SparseRows
@@ -147,16 +148,20 @@ class RidgePath(Learner):
 
     def _fitted(self, round: Round, old: Linear | None) -> tuple[Term, Array]:
         design, rate = round.design, cap_relative_rate(self.relative_rate, round)
-        is_sparse = isinstance(design.original, SparseRows) and (old is None or old.on_original)
-        if old is not None and not is_sparse:
-            columns = ScaledColumns.of(old.factors(design.imputed), round.loss_weight)
-        else:
+        is_sparse = isinstance(design.original, SparseRows) if old is None else old.on_original
+        zero: Any = 0.0
+        if old is None:
             columns = design.cache((RidgePath, "columns"), lambda: own_columns(round, is_sparse))
+        elif is_sparse and old.clipping is not None:
+            clipping = old.clipping
+            columns, zero = design.cache((RidgePath, clipping.key), lambda: clipped_columns(round, clipping))
+        else:
+            columns = ScaledColumns.of(old.factors(design.imputed), round.loss_weight)
         hessian = bounded_hessian(round.hessian, round.weight)
         target, curvature = -round.gradient / hessian, round.weight[:, None] * hessian
         found = np.zeros((len(columns.scale) + 1, target.shape[1]))
         if old is not None and round.prior_weight:
-            found = coefficients(old, columns.scale, is_sparse) / rate
+            found = coefficients(old, columns.scale, zero) / rate
         with SINGLE_BLAS:
             for c, before in enumerate(found.T.copy()):
                 penalty = self.penalty * float(curvature[:, c] @ columns.squares) / round.total_weight
@@ -168,6 +173,8 @@ class RidgePath(Learner):
         if old is not None and not is_sparse:
             return replace(old, slope=slope, intercept=found[-1]), output
         used = np.flatnonzero(slope.any(axis=1))
+        if old is not None:
+            return replace(old, columns=used, slope=slope[used], intercept=found[-1] - zero @ slope), output
         term = Linear(used, slope[used], found[-1])
         if is_sparse:
             clipping = design.cache((RidgePath, "clipping"), lambda: sparse_clipping(round))
@@ -181,6 +188,12 @@ def own_columns(round: Round, is_sparse: bool) -> ScaledColumns:
     return ScaledColumns.of(rows.filled(rows.means(weight)).matrix if is_sparse else round.design.X, weight)
 
 
+def clipped_columns(round: Round, clipping: ClipAndLog) -> tuple[ScaledColumns, Array]:
+    """All columns of the original rows, clipped as in the fit, less a row of zeros that is clipped, (d,)."""
+    entries, zero = clipped_entries(SparseRows.of(round.design.original), clipping)
+    return ScaledColumns.of(entries.matrix, round.loss_weight), zero[0]
+
+
 def sparse_clipping(round: Round) -> ClipAndLog:
     """Imputation by means and, if the features of the fit have a range, that of each sparse column."""
     rows, clipping = round.design.original, round.design.feature_map.clipping
@@ -192,9 +205,12 @@ def sparse_clipping(round: Round) -> ClipAndLog:
     return ClipAndLog(low, high, means=means)
 
 
-def coefficients(term: Linear, scale: Array, is_sparse: bool) -> Array:
-    """The slopes of a term for scaled columns, and last its intercepts, (k + 1, C)."""
-    slope = np.zeros((len(scale), len(term.intercept)))
-    slope[term.columns if is_sparse else slice(None)] = term.slope
+def coefficients(term: Linear, scale: Array, zero: Any) -> Array:
+    """The slopes of a term for scaled columns, and last its values at their zero, (k + 1, C)."""
+    slope, intercept = term.slope, term.intercept
+    if term.on_original:
+        slope = np.zeros((len(scale), len(intercept)))
+        slope[term.columns] = term.slope
+        intercept = intercept + zero @ slope
     factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0)
-    return np.vstack([slope * factor[:, None], term.intercept])
+    return np.vstack([slope * factor[:, None], intercept])

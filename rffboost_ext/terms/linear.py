@@ -51,9 +51,7 @@ class Linear(Term):
 
     def __call__(self, X: Rows) -> Array:
         if isinstance(X, SparseRows) and self.on_original and self.clipping is not None:
-            # Clipping may move absent entries, too.
-            zero, columns = self.clipping(np.zeros((1, X.shape[1]))), X.matrix.indices
-            entries = X.with_entries(self.clipping.entries(X.matrix.data, columns) - zero[0, columns])
+            entries, zero = clipped_entries(X, self.clipping)
             slope = np.zeros((X.shape[1], self.slope.shape[1]))
             slope[self.columns] = self.slope
             return np.asarray(entries.matrix @ slope + (zero @ slope + self.intercept))
@@ -136,3 +134,9 @@ class Linear(Term):
         # The columns of a feature, such as its one-hot columns, add up.
         np.add.at(out, source[self.columns], moved.T[:, :, None] * self.slope[:, None, :])
         return out.transpose(1, 2, 0)
+
+
+def clipped_entries(X: SparseRows, clipping: ClipAndLog) -> tuple[SparseRows, Array]:
+    """Clipped rows less a clipped row of zeros, which clipping may move, and that row (1, d)."""
+    zero, columns = clipping(np.zeros((1, X.shape[1]))), X.matrix.indices
+    return X.with_entries(clipping.entries(X.matrix.data, columns) - zero[0, columns]), zero

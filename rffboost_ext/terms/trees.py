@@ -126,7 +126,8 @@ class Trees(Term):
 
     def _of_used_columns(self, X: SparseRows) -> tuple[Trees, Array]:
         """The trees as functions of the columns that they split, and these columns of sparse rows, (n, k)."""
-        used = np.unique(self.feature[self.left >= 0])
+        # Leaves read the first column.
+        used = np.union1d(0, self.feature[self.left >= 0])
         feature = np.where(self.left < 0, 0, np.searchsorted(used, self.feature)).astype(np.int32)
         return replace(self, feature=feature, n_outputs=self.n_outputs), X[:, used]
 

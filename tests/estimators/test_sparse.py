@@ -273,3 +273,27 @@ def test_merged_copies_of_sparse_rows_count_by_their_weight(as_large):
     brief = BRIEF | {"n_estimators": 40}
     model = RFFBoostClassifier(learner=SymmetricTree(max_depth=3), **brief).fit(X, levels < 4)
     assert model.score(X, levels < 4) > 0.8
+
+
+def test_a_refresh_keeps_the_clipping_of_sparse_rows_and_the_bits_of_dense_ones():
+    X = scipy.sparse.random_array((60, 1500), density=0.02, rng=np.random.default_rng(1), format="csr")
+    y, far = X[:, :300].sum(axis=1), np.array([[1e3], [1e6]]) * np.ones((2, 1500))
+    new = np.vstack([1.5 * X[::-1].toarray(), far, -far])
+    models = [RFFBoostRegressor(learner="ridge", **BRIEF).fit(X, y) for _ in range(2)]
+    # Beyond the range of the fit, and few rows, which are dense otherwise.
+    for rows in (1.5 * X[::-1], X[:3]):
+        sparsely, densely = (
+            model.refresh(given, y[: rows.shape[0]]).predict(new)
+            for model, given in zip(models, (rows, rows.toarray()), strict=True)
+        )
+        np.testing.assert_array_equal(sparsely, densely)
+        np.testing.assert_array_equal(sparsely[[-4, -2]], sparsely[[-3, -1]])
+
+
+@pytest.mark.parametrize("estimator", [RFFBoostRegressor, RFFBoostClassifier])
+def test_trees_of_a_single_leaf_predict_sparse_rows(estimator):
+    X = scipy.sparse.random_array((5, 1100), density=0.02, rng=np.random.default_rng(0), format="csr")
+    y = np.arange(5) % 2
+    model = estimator(learner=Tree(min_child_weight=1e9), **BRIEF).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.predict(X.toarray()))
+    assert model.refresh(X, y).predict(X).shape == (5,)
