@@ -282,6 +282,8 @@ def number_array(y: Any, name: str = "y") -> Array:
     y = target_array(y, name)
     if y.ndim not in (1, 2):
         return y
+    if not len(y):
+        raise ValueError(f"{name} must have at least one row, got shape {y.shape}")
     columns = [real_numbers(column, f"{name} must be real numbers") for column in y.reshape(len(y), -1).T]
     if len(columns) > 1:
         for column in columns:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
 from onnx_export import to_onnx, verify_onnx
@@ -140,3 +142,17 @@ def test_wrappers_pass_the_offset_on(wrapper, tmp_path):
         np.testing.assert_array_equal(twin.predict(X, base_margin=offset), fitted.predict(X, base_margin=offset))
         with pytest.raises(ValueError, match="base_margin must be given"):
             twin.predict(X)
+
+
+@pytest.mark.parametrize("name", [*BOOSTERS, *WRAPPERS])
+def test_no_rows_are_an_error_that_says_so(name):
+    kind = BOOSTERS.get(name) or Kind(WRAPPERS[name], X[:, 0])
+    model = clone(kind.estimator).fit(X, kind.y, **kind.given) if name in WRAPPERS else kind.fitted()
+    given = {key: value[:0] for key, value in kind.given.items()}
+    calls = [lambda rows, method=method: method(rows, kind.y[:0], **given) for method in (model.fit, model.score)]
+    if hasattr(model, "refresh"):
+        calls.append(lambda rows: model.refresh(rows, kind.y[:0], **given))
+    for call in (model.predict, *calls):
+        for rows in (X[:0], pd.DataFrame(X[:0]), csr_array(X[:0])):
+            with pytest.raises(ValueError, match=r"0 sample\(s\)|must have at least one row, got shape \(0"):
+                call(rows)
