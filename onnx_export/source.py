@@ -203,16 +203,17 @@ def export_source(estimator: Any) -> ExportSource:
     if known := packages & {*BY_PACKAGE}:
         return BY_PACKAGE[known.pop()](estimator)
     advice = (
-        "For one of ours inside another scikit-learn estimator call onnx_export.register_skl2onnx() and then "
-        "skl2onnx.to_onnx()"
+        "for one of ours inside another estimator of scikit-learn, call onnx_export.register_skl2onnx() and then "
+        "skl2onnx.to_onnx(estimator, X)"
     )
     if isinstance(estimator, type):
-        advice = "Pass an instance that is fitted"
+        advice = "pass an instance that is fitted"
     elif isinstance(estimator, TransformedTargetRegressor):
-        advice = "Export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
+        advice = "export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
+    name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
-        f"estimator must be a fitted RFFBoostClassifier or other estimator of rffboost_ext, a Pipeline ending in "
-        f"one, or a tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
+        f"to_onnx: got {name}; {advice}. estimator must be a fitted RFFBoostClassifier or other estimator of "
+        f"rffboost_ext, a Pipeline ending in one, or a tree model of XGBoost or LightGBM"
     )
 
 

@@ -94,9 +94,13 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
     [
         (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
         (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
-        (RFFBoostClassifier, TypeError, "Pass an instance"),
-        (TransformedTargetRegressor(RFFBoostClassifier()), TypeError, "Export its regressor_"),
-        (LogisticRegression(), TypeError, r"register_skl2onnx\(\)"),
+        (RFFBoostClassifier, TypeError, "pass an instance"),
+        (TransformedTargetRegressor(RFFBoostClassifier()), TypeError, "export its regressor_"),
+        (
+            LogisticRegression(),
+            TypeError,
+            r"^to_onnx: got LogisticRegression; for one of ours .* register_skl2onnx\(\)",
+        ),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],
 )
