@@ -285,20 +285,17 @@ def trails(member: Member) -> bool:
 
 
 def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], weight: Array) -> Ensemble:
-    """The weighted sum of members, each the mean of its models, with the intercept that is best for all rows."""
-    shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
-    ensemble = weighted_sum([model for row in models for model in row], shares)
-    return ensemble.shifted(best_shift(loss, rows, ensemble)) if loss.canonical else ensemble
-
-
-def best_shift(loss: Loss, rows: Dataset, ensemble: Ensemble) -> Array:
-    """The constant, (C,), that minimises the loss when it is added to the scores of some rows.
+    """The weighted sum of members, each the mean of its models, with the intercept that is best for all rows.
 
     Averages of scores are nearer to 0 than their responses are to one half or 1: rare classes and events would be
     predicted too seldom.
     """
+    shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
+    ensemble = weighted_sum([model for row in models for model in row], shares)
+    if not loss.canonical:
+        return ensemble
     total = rows.observations.total(ensemble.raw(rows.X))
-    return constant_scores(loss, Observations(rows.y, rows.weight, total))
+    return ensemble.shifted(constant_scores(loss, Observations(rows.y, rows.weight, total)))
 
 
 def held_out_error(

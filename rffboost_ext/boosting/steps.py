@@ -54,7 +54,9 @@ class ConfidenceRated(Step):
     needs = {"loss": ("bounded_ratio",), "learner": ("bounded",)}
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        correlation = safe_ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
+        # The hessian may be 0 after a perfect fit.
+        total = round.inner(round.hessian)
+        correlation = -round.inner(round.gradient, output) / total if total > 0.0 else 0.0
         return 1.0, float(np.arctanh(min(max(correlation, -LARGEST_CORRELATION), LARGEST_CORRELATION)))
 
 
@@ -92,11 +94,6 @@ class LineSearch(Step):
 
         longest = self.max_length * max(1.0, float(np.abs(round.y).max(initial=0.0, where=np.isfinite(round.y))))
         return 1.0, minimiser_along(slope, longest, self.tol)
-
-
-def safe_ratio(numerator: float, denominator: float) -> float:
-    """The quotient, or 0 if the denominator is not positive, as after a perfect fit."""
-    return numerator / denominator if denominator > 0.0 else 0.0
 
 
 class Decay(Spec):

@@ -95,10 +95,6 @@ class Dataset:
         """The number of rows less that of distinct ones; rows count as equal if their 64-bit hashes are."""
         return len(self) - len(np.unique(joint_hashes(self.X, self.labels)))
 
-    def reweighted(self, weight: Array) -> Dataset:
-        """The same rows with other weights (n,)."""
-        return replace(self, weight=weight)
-
     def sampling_probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
         """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,).
 
@@ -115,7 +111,7 @@ class Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
         index, factor = draw_weighted(rng, np.arange(len(self)), probability, size, self._unit)
         rows = self.take(index)
-        return rows.reweighted(factor * rows.weight)
+        return replace(rows, weight=factor * rows.weight)
 
     @property
     def _unit(self) -> Array | None:
@@ -188,7 +184,7 @@ def merge_duplicates(rows: Dataset) -> Dataset:
     if (total == total[0]).all():
         # The original order, as if there were no duplicates.
         index = np.sort(index)
-    return rows.take(index).reweighted(total)
+    return replace(rows.take(index), weight=total)
 
 
 def are_rows_of(training: Dataset, rows: Dataset) -> Array:

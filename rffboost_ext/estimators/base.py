@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -71,8 +71,6 @@ from .planning import (
 from .recipe import Recipe
 from .refresh import RefreshMixin
 
-E = TypeVar("E", bound="BaseRFFBoost")
-
 
 @documented
 class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
@@ -90,7 +88,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     @atomic_fit
     def fit(
-        self: E,
+        self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
@@ -99,7 +97,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         groups: Any = None,
         base_margin: Any = None,
         base_margin_eval_set: Any = None,
-    ) -> E:
+    ) -> Self:
         """Fit to X and y.
 
         Parameters

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from ..core import Learner
 from ..losses.distributions.base import DISTRIBUTIONS, Distribution
 from ..utils.registry import resolve_names
 from ..utils.typing import Array
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, WITHOUT_LOSS, documented
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
-
-OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]
 
 
 @documented
@@ -29,7 +27,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
         The distribution of the target given the features: a name in ``DISTRIBUTIONS``, "normal", "lognormal",
         "laplace", "student_t", "gamma", "beta", "poisson", "negative_binomial" or "zero_inflated_poisson", or an
         instance of a :class:`~rffboost_ext.losses.Distribution`.
-    {OF_DISTRIBUTION}
+    {WITHOUT_LOSS}
 
     Attributes
     ----------
@@ -64,7 +62,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
         # It is no parameter here.
         del self.loss
 
-    def set_params(self, **params: Any) -> RFFBoostDistribution:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, including nested ones such as ``distribution__unit``, also of a part given by name."""
         return super().set_params(**resolve_names(self, params, {"distribution": DISTRIBUTIONS}))
 

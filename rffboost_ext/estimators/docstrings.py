@@ -112,6 +112,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds; k > 1 prints them every k rounds. Lines name the member of a stack and the fold, if there are
         several."""
 
+WITHOUT_LOSS = PARAMETERS[PARAMETERS.index("learner : ") :]
+
 ATTRIBUTES = """ensemble_ : Ensemble
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores, (n, C).
     loss_ : Loss

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,8 +19,6 @@ from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .docstrings import documented
 from .parameters import copy_with_own_parts
-
-E = TypeVar("E", bound="FittedEnsembleMixin")
 
 # Attributes that fits with an evaluation set, and with early stopping, have.
 OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
@@ -54,8 +52,8 @@ class FittedEnsembleMixin(BaseEstimator):
 
     @classmethod
     def from_ensemble(
-        cls: type[E], ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
-    ) -> E:
+        cls, ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
+    ) -> Self:
         """A fitted estimator that predicts with an ensemble; a classifier has the classes 0 .. K-1.
 
         Parameters
@@ -75,8 +73,8 @@ class FittedEnsembleMixin(BaseEstimator):
         return model
 
     def with_ensemble(
-        self: E, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder | None = None
-    ) -> E:
+        self, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder | None = None
+    ) -> Self:
         """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit.
 
         Parameters
@@ -97,13 +95,8 @@ class FittedEnsembleMixin(BaseEstimator):
             copied.__dict__.pop(name, None)
         return copied
 
-    def average_fitted(self: E, models: Sequence[E]) -> None:
+    def average_fitted(self, models: Sequence[Self]) -> None:
         """Set what is fitted besides the ensemble to the average of several models."""
-
-    @property
-    def n_initial_rounds_(self) -> int:
-        """Rounds of the model that the fit continued from with ``init_model``, 0 without."""
-        return self._start.n_initial
 
     def raw_scores(self, X: Any, base_margin: Any = None) -> Array:
         """The scores before the link, (n, C), the offset included.

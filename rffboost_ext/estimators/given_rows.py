@@ -64,8 +64,12 @@ def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def draw_uniform(estimator: Any, source: Source, **given: Any) -> Sample:
-    """A uniform sample of a source, within its bound."""
-    return draw(source, sampling_seed(estimator.random_state), **given)
+    """A uniform sample of a source, within its bound, by a seed that is the same in a second fit."""
+    seed = estimator.random_state
+    if seed is not None and not isinstance(seed, int | np.integer):
+        # The generator keeps its state.
+        seed = deepcopy(seed).randint(2**31 - 1)
+    return draw(source, int(seed or 0), **given)
 
 
 def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
@@ -115,10 +119,3 @@ def group_labels(coupling: Coupling, batch: Batch) -> Array:
     """The groups of rows, (m,), by the source or by the target; without groups each row is its own."""
     has_own = batch.group is None and batch.y is not None and batch.y.ndim == 2
     return coupling.groups(number_array(batch.y)) if has_own else groups_or_rows(batch)
-
-
-def sampling_seed(random_state: Any) -> int:
-    """A seed that is the same when a fit is started again, and leaves a generator in its state."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return int(random_state or 0)
-    return int(deepcopy(random_state).randint(2**31 - 1))

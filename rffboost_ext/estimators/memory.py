@@ -99,7 +99,7 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     else:
         encoder.fit_expansion(matrix, np.ones(len(matrix)))
         n_expanded = matrix.shape[1] if encoder.expansion is None else encoder.expansion.n_expanded
-        rows = of_array(n, matrix, n_expanded, min(n_scores, MAX_GRADIENTS) + 1, random_features(recipe))
+        rows = of_array(n, matrix, n_expanded, min(n_scores, MAX_GRADIENTS) + 1, recipe)
         rows["table"] = 0 if isinstance(given, np.ndarray) else FLOAT64 * n * matrix.shape[1]
     n_held = min(n // recipe.n_folds, MAX_HELD_OUT)
     return rows | {
@@ -109,16 +109,13 @@ def estimate_memory(estimator: BaseRFFBoost, X: Any, y: Any) -> dict[str, int]:
     }
 
 
-def random_features(recipe: Recipe) -> int:
-    """The most random features, a cosine and a sine of each frequency, of a kernel machine of a recipe."""
-    machines = [one.learner for one in recipe.members if isinstance(one.learner, KernelMachine)]
-    return 2 * max((one.n_components for one in machines), default=0)
-
-
-def of_array(n: int, first: Array, n_expanded: int, n_gradients: int, kernel: int) -> dict[str, int]:
+def of_array(n: int, first: Array, n_expanded: int, n_gradients: int, recipe: Recipe) -> dict[str, int]:
     """Bytes of n rows of an array, given the first of them, (m, d), in a default fit."""
     d = first.shape[1]
     at_once = POOL_SIZE if n > 2 * POOL_SIZE else n
+    machines = [one.learner for one in recipe.members if isinstance(one.learner, KernelMachine)]
+    # A cosine and a sine of each frequency.
+    kernel = 2 * max((one.n_components for one in machines), default=0)
     return {
         "rows of a model": first.itemsize * n * d,
         "features": COPIES_OF_FEATURES * FLOAT32 * at_once * n_expanded,

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
@@ -18,7 +18,7 @@ from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
 from ..learners.trees.constraints import SIGNS
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import has_own_columns, takes_several_targets
+from ..losses.target_statistics import has_own_columns
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..utils.migration import advice
 from ..utils.param_validation import (
@@ -65,12 +65,6 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
     return bool(getattr(ROLES[role].make(given_part(estimator, role)), name, False))
 
 
-def accepts_several_targets(estimator: Any) -> bool:
-    """Whether the loss of a regressor accepts several targets, for scikit-learn's tags."""
-    loss = LOSSES.make(given_part(estimator, "loss"))
-    return isinstance(loss, Loss) and takes_several_targets(loss)
-
-
 def accepts_columns(estimator: Any, n_columns: int) -> bool:
     """Whether the loss of a classifier reads several columns as a label and numbers of its own."""
     loss = loss_of_classes(estimator)
@@ -103,7 +97,6 @@ def copy_with_own_parts(estimator: B) -> B:
     return copied
 
 
-P = TypeVar("P", bound="BoosterParameters")
 Q = ParamSpec("Q")
 M = TypeVar("M")
 R = TypeVar("R")
@@ -224,37 +217,16 @@ class BoosterParameters(BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.learner = learner
-        self.step = step
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.standardize = standardize
-        self.extrapolation = extrapolation
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.n_folds = n_folds
-        self.refit = refit
-        self.quality = quality
-        self.eval_metric = eval_metric
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.precision = precision
-        self.monotone_constraints = monotone_constraints
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        for name, value in list(locals().items()):
+            if name != "self":
+                setattr(self, name, value)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in EXPLAINED & vars(cls).keys():
             setattr(cls, name, explain_unknown(vars(cls)[name]))
 
-    def set_params(self: P, **params: Any) -> P:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.
 
         Parameters

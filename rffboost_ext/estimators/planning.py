@@ -82,10 +82,16 @@ def recipe_of(
     n_splits : int
         The number of splits of a splitter, or 0.
     """
-    facts, quality = Facts.of(rows, estimator.task), estimator.quality
+    facts, quality, owner = Facts.of(rows, estimator.task), estimator.quality, type(estimator).__name__
     is_single = start.ensemble is not None or bool(estimator.warm_start)
     if isinstance(quality, Recipe):
-        require_recipe_alone(estimator, stops)
+        if not is_auto(estimator.learner):
+            raise ValueError(
+                f"{owner}: learner must be 'auto' where quality is a Recipe, which has learners of its own, got "
+                f"{estimator.learner!r}"
+            )
+        if not stops:
+            raise ValueError(f"{owner}: early_stopping must be True where quality is a Recipe")
         recipe = quality
     elif not stops:
         recipe = Recipe([MemberRule("model", parts.learner)], patience=None)
@@ -107,18 +113,6 @@ def of_all_rows(recipe: Recipe) -> Recipe:
     """The recipe with one model of each member, which sees all rows, as the user has given others to monitor."""
     members = [replace(one, n_models=None, after="keep") for one in recipe.members]
     return replace(recipe, members=members, n_folds=1)
-
-
-def require_recipe_alone(estimator: Any, stops: bool) -> None:
-    """Raise a ValueError if a recipe of the user does not go with other parameters."""
-    owner = type(estimator).__name__
-    if not is_auto(estimator.learner):
-        raise ValueError(
-            f"{owner}: learner must be 'auto' where quality is a Recipe, which has learners of its own, got "
-            f"{estimator.learner!r}"
-        )
-    if not stops:
-        raise ValueError(f"{owner}: early_stopping must be True where quality is a Recipe")
 
 
 def with_rate(recipe: Recipe, rate: Any) -> Recipe:
@@ -281,21 +275,17 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
 def require_enough_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
     """Raise a ValueError if there are too few rows or groups to hold some of them out."""
     least = 2 if is_auto(n_folds) else max(2, int(n_folds))
-    n_samples, n_groups = len(data), data.n_groups
-    if n_samples < 2:
+    folds = "" if least == 2 else f" in n_folds={n_folds} folds"
+    if len(data) < least:
         raise ValueError(
-            f"{owner}: X must have at least 2 rows, since early stopping holds out some, got "
-            f"n_samples={n_samples}; early_stopping=False takes a single one"
+            f"{owner}: X must have at least {least} rows, since early stopping holds out some{folds}, got "
+            f"n_samples={len(data)}; early_stopping=False takes a single one"
         )
-    if n_samples < least:
-        raise ValueError(
-            f"{owner}: n_folds must be at most the number of rows; got n_folds={n_folds} and n_samples={n_samples}"
-        )
-    if n_groups < least:
+    if data.n_groups < least:
         source = "y must be of" if data.is_coupled else "groups must name"
         raise ValueError(
-            f"{owner}: {source} at least {least} groups, since early stopping holds out whole groups"
-            f"{'' if least == 2 else f' in n_folds={n_folds} folds'}, got {n_groups}"
+            f"{owner}: {source} at least {least} groups, since early stopping holds out whole groups{folds}, got "
+            f"{data.n_groups}"
         )
 
 

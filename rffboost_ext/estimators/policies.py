@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..boosting.early_stopping.patience import PatienceLimit
 from ..core import Learner
@@ -21,8 +21,6 @@ POOL_SIZE = 65_536
 # On few rows the error of reweighted least squares would fall for thousands of rounds, as scores of separable
 # classes grow.
 IRLS_LIMIT = PatienceLimit(3, 1e-3)
-
-Answer: TypeAlias = Callable[[Any], Any]
 
 
 def allows_log_mixture(learner: Mixture) -> bool:
@@ -66,10 +64,10 @@ class LearnerPolicy:
 
     stops_early: bool = False
     pool_size: int | None = None
-    max_merged_rows: Answer = lambda learner: 0
+    max_merged_rows: Callable[[Any], Any] = lambda learner: 0
     replays: Callable[[Any, ImputeAndEncode | None], bool] = lambda learner, expansion: True
     after: str = "replay"
-    allows_log: Answer = lambda learner: False
+    allows_log: Callable[[Any], Any] = lambda learner: False
     patience_limit: PatienceLimit | None = None
 
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from ..core import Learner
 from ..losses import Quantiles
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, WITHOUT_LOSS, documented
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
-
-OF_QUANTILES = PARAMETERS[PARAMETERS.index("learner : ") :]
 
 
 @documented
@@ -28,7 +26,7 @@ class RFFBoostQuantileRegressor(RFFBoostRegressor):
     ----------
     quantiles : sequence of float, default=(0.05, 0.5, 0.95)
         The levels, increasing, each above 0 and below 1.
-    {OF_QUANTILES}
+    {WITHOUT_LOSS}
 
     Attributes
     ----------

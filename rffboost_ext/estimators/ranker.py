@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +96,10 @@ class RFFBoostRanker(BaseRFFBoost):
         owner, given = type(self).__name__, self._sample_of_queries(X, y, sample_weight, qid, base_margin)
         eval_set, own = drawn_sets(self, eval_set)
         codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, given.groups)
-        sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
+        sets = {
+            name: (rows, ranking_target(owner, rows, labels, codes.get(name), f"eval_qid of {name!r}"), *weight)
+            for name, (rows, labels, *weight) in named_sets(owner, eval_set).items()
+        }
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
         given = replace(given, groups=None)
         return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
@@ -244,9 +247,3 @@ def require_weights_of_rows(owner: str, sample_weight: Any, target: Array | None
             f"got one for each of {n_queries} queries: pass weight[np.unique(qid, return_inverse=True)[1]] for "
             f"weights in the order of the sorted queries"
         )
-
-
-def with_queries(owner: str, name: str, rows: tuple[Any, ...], codes: Mapping[str, Any]) -> tuple[Any, ...]:
-    """An evaluation set, (X, y) or (X, y, weight), with the codes of the queries in its target."""
-    X, y, *weight = rows
-    return X, ranking_target(owner, X, y, codes.get(name), f"eval_qid of {name!r}"), *weight

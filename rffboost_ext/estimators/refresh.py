@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -29,8 +29,6 @@ from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
 PRIOR_WEIGHT = 5.0
 
-E = TypeVar("E", bound="RefreshMixin")
-
 
 @documented
 class RefreshMixin:
@@ -38,14 +36,14 @@ class RefreshMixin:
 
     @atomic_fit
     def refresh(
-        self: E,
+        self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         base_margin: Any = None,
         prior_weight: float = PRIOR_WEIGHT,
-    ) -> E:
+    ) -> Self:
         """Fit the values of the model again to other rows, and keep its structure.
 
         {refresh}

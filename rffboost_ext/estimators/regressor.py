@@ -10,14 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
 from ..boosting.scorers import score_of_loss
+from ..core import Loss
 from ..data.dataset import Dataset
+from ..losses.registry import LOSSES
+from ..losses.target_statistics import takes_several_targets
 from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .parameters import accepts_several_targets, has_attribute
+from .parameters import given_part, has_attribute
 
 
 @documented
@@ -103,7 +106,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = has_attribute(self, "learner", "multi_output")
-        tags.target_tags.multi_output = several and accepts_several_targets(self)
+        loss = LOSSES.make(given_part(self, "loss")) if has_attribute(self, "learner", "multi_output") else None
+        tags.target_tags.multi_output = isinstance(loss, Loss) and takes_several_targets(loss)
         tags.target_tags.positive_only = has_attribute(self, "loss", "positive")
         return tags

@@ -112,10 +112,8 @@ def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
     """The attribute with the classes, unless it has one for each column of the response."""
     if cls.task != "classification":
         return []
-    classes, width = (
-        fitted.get("classes_"),
-        fitted["loss_"].link.inverse(fitted["ensemble_"].baseline[None]).shape[1],
-    )
+    classes = fitted.get("classes_")
+    width = fitted["loss_"].link.inverse(fitted["ensemble_"].baseline[None]).shape[1]
     return [] if isinstance(classes, np.ndarray) and classes.shape == (width,) else ["classes_"]
 
 

@@ -113,16 +113,18 @@ class RFFBoostSurvival(BaseRFFBoost):
             np.unique(np.concatenate([getattr(model, name) for model in models]))
             for name in ("event_times_", "unique_times_")
         )
-        baselines = [model._baseline_at(self.unique_times_) for model in models]
+        # 0 before the first time of a model, and the last hazard after its last one.
+        baselines = [
+            np.append(0.0, model._baseline_hazard)[
+                np.searchsorted(model.unique_times_, self.unique_times_, side="right")
+            ]
+            for model in models
+        ]
         # Sums of sorted numbers do not depend on the order of the models.
         self._baseline_hazard = np.sort(baselines, axis=0).mean(axis=0)
         if self.loss_.is_smooth:
             zero, times = np.zeros((1, 1)), self.unique_times_
             self._baseline_hazard = self.loss_.cumulative_hazard(zero, times, self._baseline_hazard)[0]
-
-    def _baseline_at(self, time: Array) -> Array:
-        """The baseline hazard at any times (m,): 0 before the first, and the last one after the last."""
-        return np.append(0.0, self._baseline_hazard)[np.searchsorted(self.unique_times_, time, side="right")]
 
     @property
     def cum_baseline_hazard_(self) -> StepFunction:

@@ -160,7 +160,7 @@ def names_of_members(estimator: Any) -> list[str]:
 
 def rounds_label(estimator: Any, best: int) -> str:
     """Label of rounds: whether they are those of the ensemble, or of one of several models."""
-    n_new = estimator.n_estimators_ - estimator.n_initial_rounds_
+    n_new = estimator.n_estimators_ - estimator._start.n_initial
     return "boosting rounds" if n_new == max(1, best) else "boosting rounds (of one model)"
 
 

@@ -98,7 +98,12 @@ FITS = [
     (RFFBoostRegressor("exponential"), {}, ValueError, "loss 'exponential' is for classification, not for regr"),
     (REGRESSOR, {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .* n_samples=1"),
     (RFFBoostRegressor(n_folds=1), {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .*=1"),
-    (RFFBoostRegressor(n_folds=4), {"X": X[:3], "y": Y[:3]}, ValueError, "n_folds must be at most .* n_samples=3"),
+    (
+        RFFBoostRegressor(n_folds=4),
+        {"X": X[:3], "y": Y[:3]},
+        ValueError,
+        "at least 4 rows, .* got n_samples=3",
+    ),
     (EXPONENTIAL, {"sample_weight": np.where(Y, -0.5, 1.0)}, ValueError, "sample_weight must not be neg.*-0.5"),
     (EXPONENTIAL, {"sample_weight": np.zeros(30)}, ValueError, "sample_weight must not sum to zero"),
     (EXPONENTIAL, {"sample_weight": np.full(30, np.nan)}, ValueError, "sample_weight must be finite"),

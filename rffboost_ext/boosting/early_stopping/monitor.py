@@ -52,13 +52,6 @@ class MeanLoss:
         return means
 
 
-def batch_errors(error: ErrorFunction, rows: Observations, raw: Array) -> list[float]:
-    """The error of each of T score arrays, raw (T, n, C)."""
-    if isinstance(error, MeanLoss):
-        return error.batch(rows, raw)
-    return [float(error(rows, one)) for one in raw]
-
-
 def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
     """The least error possible, from which relative errors of classifiers are counted.
 
@@ -208,8 +201,16 @@ class EarlyStopping:
 
     def _evaluate_batch(self, rounds: list[tuple[float, float, Term]]) -> None:
         raws = staged_scores(self._raw, rounds, self.rows.X)
-        errors = batch_errors(self.error, self.rows.observations, raws)
-        self._require_no_nan(errors)
+        monitored, rows = self.error, self.rows.observations
+        if isinstance(monitored, MeanLoss):
+            errors = monitored.batch(rows, raws)
+        else:
+            errors = [float(monitored(rows, one)) for one in raws]
+        if np.isnan(errors).any():
+            raise ValueError(
+                f"early stopping: loss or eval_metric must be a number on the {len(self.rows)} held-out rows, got "
+                f"nan after round {len(self._scores) + int(np.isnan(errors).argmax())}"
+            )
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
@@ -222,12 +223,3 @@ class EarlyStopping:
             *(raws[-1], [*scores, *errors], best, best_raw, later),
             self._pending[len(rounds) :],
         )
-
-    def _require_no_nan(self, errors: Sequence[float]) -> None:
-        """Raise a ValueError if one of the next errors is NaN."""
-        is_nan = np.isnan(errors)
-        if is_nan.any():
-            raise ValueError(
-                f"early stopping: loss or eval_metric must be a number on the {len(self.rows)} held-out rows, got "
-                f"nan after round {len(self._scores) + int(is_nan.argmax())}"
-            )
