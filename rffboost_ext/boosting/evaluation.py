@@ -192,10 +192,12 @@ def evaluation_sets(
     sets = {}
     for name, given in named_sets(owner, eval_set).items():
         try:
-            sets[name] = evaluation_set(given, features, targets)
+            table, labels, given_weight = (*given, None)[:3]
+            X, y, weight = rows_of_positive_weight(table, targets.columns(labels), given_weight)
+            X, y = features.transform(X), targets.transform(y)
+            sets[name] = Dataset(X, y, targets.reweight(y, weight))
             if offset is not None:
-                weight = given[2] if len(given) == 3 else None
-                own = encode_base_margin(margins[name], given[0], weight, offset.shape[1])
+                own = encode_base_margin(margins[name], table, given_weight, offset.shape[1])
                 sets[name] = replace(sets[name], offset=own)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -264,14 +266,6 @@ def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any
 def is_set(given: Any) -> bool:
     """Whether something is a single set, rather than a tuple of sets."""
     return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
-
-
-def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
-    """One set, a pair or a triple, as validated rows of positive weight."""
-    X, y, *further = given
-    X, y, weight = rows_of_positive_weight(X, targets.columns(y), *further)
-    X, y = features.transform(X), targets.transform(y)
-    return Dataset(X, y, targets.reweight(y, weight))
 
 
 class EvaluationHistory:

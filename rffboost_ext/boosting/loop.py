@@ -153,7 +153,7 @@ class Shrunk(Step):
         ) * length
 
     def __getstate__(self) -> dict[str, Any]:
-        # A fit leaves no trace in a step.
+        # A fit leaves no trace in a step, by which caches know an estimator.
         return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
 
     def shrinkage(self, index: int) -> float:
