@@ -1,4 +1,4 @@
-"""Models that bend features, in files, graphs, averages and small copies."""
+"""Models that log-transform features, in files, graphs and averages."""
 
 from __future__ import annotations
 
