@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -261,6 +263,17 @@ def test_bins_on_disk_give_the_same_trees(monkeypatch):
     monkeypatch.setattr(columns, "MOST_CODES", 0)
     assert isinstance(columns.code_array((2, 3)), np.memmap)
     np.testing.assert_array_equal(sampled("constant")[1], kept)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system cannot reserve space")
+def test_a_full_disk_is_an_error_that_names_the_folder_and_the_bytes(monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(columns, "MOST_CODES", 0)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match=rf"{gettempdir()} must have 6,000 bytes.*No space.*TMPDIR"):
+        columns.code_array((2, 3000))
 
 
 def test_memory_of_histograms_is_bounded(monkeypatch):

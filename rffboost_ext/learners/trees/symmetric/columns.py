@@ -7,11 +7,12 @@ some of the codes to the right.
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -270,10 +271,21 @@ def code_array(shape: tuple[int, ...]) -> Array:
     """Codes of 0 (d, n), in memory, or if there are many of them in a temporary file without a name.
 
     The system deletes the file with the array, and also if the process is killed.
+
+    Raises
+    ------
+    OSError
+        If the disk has no space for them; without the reservation the system would end the process later.
     """
-    if math.prod(shape) <= MOST_CODES:
+    if (size := math.prod(shape)) <= MOST_CODES:
         return np.zeros(shape, dtype=np.uint8)
     with TemporaryFile() as file:
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            place = f"the folder {gettempdir()} must have {size:,} bytes for the bins of trees"
+            raise OSError(error.errno, f"{place}, {error.strerror}: TMPDIR names another one") from error
         return np.memmap(file, np.uint8, "w+", shape=shape)
 
 
