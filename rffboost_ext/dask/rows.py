@@ -107,7 +107,7 @@ class DaskRows(Source):
         used = {name: one for name, one in self._columns.items() if features or name != "X"}
         blocks = zip(*map(block_keys, used.values()), strict=True)
         return keys, {shared: read} | {
-            key: (read_block, shared, self.owner, k, self._starts[k], [*used], [*block])
+            key: (read_block, shared, self._starts[k], [*used], [*block])
             for k, (key, block) in enumerate(zip(keys, blocks, strict=True))
         }
 
@@ -143,18 +143,10 @@ class BlockPart:
         yield self.load(features)
 
 
-def read_block(
-    read: Callable[[Part], T], owner: str, k: int, start: int, names: list[str], blocks: list[Any]
-) -> T:
-    """What `read` returns for block k, whose rows are numbered from `start`; a ValueError if lengths differ."""
+def read_block(read: Callable[[Part], T], start: int, names: list[str], blocks: list[Any]) -> T:
+    """What `read` returns for a block, whose rows are numbered from `start`."""
     given: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
     n_rows = len(given["y"])
-    for name, values in given.items():
-        if values is not None and np.shape(values)[0] != n_rows:
-            raise ValueError(
-                f"{owner}: blocks of {name} must have as many rows as those of y, got {np.shape(values)[0]} and "
-                f"{n_rows} in block {k}"
-            )
     weight, group = (
         None if given[name] is None else column_array(given[name]) for name in ("sample_weight", "group")
     )

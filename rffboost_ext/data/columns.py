@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from ..utils.param_validation import told
 from ..utils.typing import Array
+
+E = TypeVar("E", bound=Exception)
 
 # Integers below have an exact float64.
 EXACT_INTEGERS = 2.0**53
@@ -132,8 +134,14 @@ def real_numbers(values: Array, what: str, *, text: bool = False, missing: bool 
             found[row] = value if type(value) is float and value == value else real_number(value, text, missing)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"{what}, got {told(value):.60} as entry {row}: {error}") from error
+            raise at_entry(kind(f"{what}, got {told(value):.60} as entry {row}: {error}"), row) from error
     return found
+
+
+def at_entry(error: E, entry: int | None) -> E:
+    """An error whose message names an entry of an array, with its number for those who know what row it is."""
+    error.entry = entry  # type: ignore[attr-defined]
+    return error
 
 
 def real_number(value: Any, text: bool, missing: bool) -> float:

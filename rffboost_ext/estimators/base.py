@@ -77,6 +77,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     """Base class of classifier and regressor: everything but the kind of target."""
 
     task: ClassVar[str]
+    kept_levels: ClassVar[str | None] = None
     default_loss: ClassVar[str]
     """The loss where `loss` is "auto"."""
     _interrupt: Interrupted | None
@@ -204,7 +205,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         owner = type(self).__name__
         group = None if given.groups is None else encode_groups(owner, given.groups, given.X, given.weight)
         X, y, weight = rows_of_positive_weight(given.X, given.y, given.weight)
-        X = (fit_columns or self.encoder_.transform)(X)
+        with given.rows_named():
+            X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
         X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
         parts = replace(parts, learner=resolved_learner(self, parts.learner))

@@ -57,6 +57,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     """
 
     task = "classification"
+    kept_levels = "labels"
     default_loss = "log_loss"
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}

@@ -13,19 +13,15 @@ import numpy as np
 from ..boosting.loop import Parts
 from ..contracts.fit import prepare
 from ..core import Observations
-from ..data.dataset import Dataset
+from ..data.dataset import Dataset, check_sample_weight
 from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
 from ..preprocessing.tables import number_array
-from ..preprocessing.targets import LabelEncoder
 from ..sources.core import Batch, Source, gather
 from ..sources.mass import GradientMass
-from ..sources.sample import Classes, Sample, batch_weight, draw, groups_or_rows, positive_rows
+from ..sources.sample import Levels, Sample, batch_weight, draw, groups_or_rows, positive_rows
 from ..utils.typing import Array
 from .planning import compose
-
-# Of K classes, those of at most max_rows / (SMALL_CLASS K) rows are kept as a whole.
-SMALL_CLASS = 10
 
 
 def sample_of(
@@ -77,40 +73,39 @@ def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
     parts, owner = compose(estimator), type(estimator).__name__
     kinds = {one.rows: one for one in reversed(estimator._couplings(parts.loss))}
     columns = None if uniform else partial(summarize_columns, owner, estimator.categorical_features)
+    levels = None if uniform else estimator.kept_levels
+    if levels == "labels" and estimator.task == "classification" and parts.loss.multilabel:
+        levels = "indicators"
+    if levels == "events" and parts.loss.infinite:
+        levels = "bounds"
     if "groups" in kinds and "all" not in kinds:
-        return draw_uniform(estimator, source, columns=columns, groups=partial(group_labels, kinds["groups"]))
+        groups = partial(group_labels, kinds["groups"])
+        return draw_uniform(estimator, source, columns=columns, groups=groups, levels=levels)
     if uniform or "all" in kinds:
-        return draw_uniform(estimator, source, columns=columns)
-
-    def weigh(batch: Batch, classes: Classes | None) -> GradientMass:
-        return gradient_mass(estimator, parts, batch, classes, source.row_limit())
-
-    has_classes = estimator.task == "classification"
-    return draw_uniform(estimator, source, weigh=weigh, has_classes=has_classes, columns=columns)
+        return draw_uniform(estimator, source, columns=columns, levels=levels)
+    weigh = partial(gradient_mass, estimator, parts)
+    return draw_uniform(estimator, source, weigh=weigh, levels=levels, columns=columns)
 
 
-def gradient_mass(estimator: Any, parts: Parts, batch: Batch, classes: Classes | None, limit: int) -> GradientMass:
+def gradient_mass(estimator: Any, parts: Parts, batch: Batch, levels: Levels | None) -> GradientMass:
     """The mass of rows, by a uniform sample of targets and the classes of all rows."""
     batch = batch.take(np.flatnonzero(positive_rows(batch)))
-    if classes is not None:
-        rows = [replace(batch, X=None, group=None), *absent_classes(batch, classes)]
+    check_sample_weight(batch.weight, len(batch))
+    if levels is not None:
+        rows = [replace(batch, X=None, group=None), *absent_levels(batch, levels)]
         batch = gather(rows, [np.arange(len(one)) for one in rows])
     targets, y = estimator._read_target(batch.y)
     y, weight = targets.fit_transform(y, batch_weight(batch))
     estimator._check_target(parts, Dataset(y, y, weight), targets)
     loss, baseline = prepare(parts.loss, Observations(y, weight), targets.n_classes)
-    whole = np.empty(0, dtype=bool)
-    if classes is not None and isinstance(targets, LabelEncoder):
-        most = limit / (SMALL_CLASS * len(targets.classes))
-        whole = np.array([classes.counts[label] <= most for label in targets.classes.tolist()])
-    mass = GradientMass(loss, targets, baseline, whole)
+    mass = GradientMass(loss, targets, baseline)
     _, weight, slope = mass.terms(batch)
     return replace(mass, mean_weight=float(weight.mean()), mean_slope=float(slope.mean()))
 
 
-def absent_classes(batch: Batch, classes: Classes) -> list[Batch]:
-    """A row of each class that is not among some rows."""
-    rows = [classes.first[label] for label in sorted(classes.first.keys() - Classes.of(batch).first.keys())]
+def absent_levels(batch: Batch, levels: Levels) -> list[Batch]:
+    """A row of each level that is not among some rows."""
+    rows = [levels.first[level] for level in levels.absent_from(batch)]
     weight = None if batch.weight is None else np.ones(1)
     return [Batch(None, np.array([number], np.uint64), y, weight) for number, y in rows]
 

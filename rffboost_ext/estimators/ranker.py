@@ -53,6 +53,7 @@ class RFFBoostRanker(BaseRFFBoost):
     """
 
     task = "regression"
+    kept_levels = "labels"
     default_loss = "pairwise"
 
     def fit(  # type: ignore[override]

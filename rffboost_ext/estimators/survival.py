@@ -68,6 +68,7 @@ class RFFBoostSurvival(BaseRFFBoost):
     """
 
     task = "regression"
+    kept_levels = "events"
     default_loss = "cox"
     loss_: SurvivalLoss
     unique_times_: Array

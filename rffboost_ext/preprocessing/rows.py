@@ -57,11 +57,26 @@ def gather_rows(pieces: Sequence[Any], indices: Sequence[Array]) -> Any:
     if package.is_pandas():
         return concatenate_pandas(native)
     if package.is_polars():
-        return nw.dependencies.get_polars().concat(native, how="vertical_relaxed")
+        polars = nw.dependencies.get_polars()
+        if any(one.schema != native[0].schema for one in native):
+            native = [one.cast({polars.Enum: polars.Categorical}) for one in native]
+        return polars.concat(native, how="vertical_relaxed")
     if package.is_pyarrow():
-        joint = nw.dependencies.get_pyarrow().concat_tables(native, promote_options="permissive")
-        return joint.combine_chunks()
+        arrow = nw.dependencies.get_pyarrow()
+        schema = arrow.unify_schemas([one.schema for one in native], promote_options="permissive")
+        return arrow.concat_tables([cast_columns("X", one, schema) for one in native]).combine_chunks()
     return nw.concat(tables).to_native()
+
+
+def cast_columns(owner: str, table: Any, schema: Any) -> Any:
+    """A table of Arrow in the types of a schema; a ValueError that names the column if a value does not fit."""
+    columns = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        try:
+            columns.append(table[name].cast(kind))
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise ValueError(f"{owner}: column {name!r} must hold values of type {kind}: {error}") from error
+    return type(table).from_arrays(columns, schema=schema)
 
 
 def gather_array(pieces: Sequence[Array], indices: Sequence[Array]) -> Array:

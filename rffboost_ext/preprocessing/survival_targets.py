@@ -27,7 +27,7 @@ class SurvivalTargets(RealTargets):
     """
 
     def columns(self, y: Any) -> Any:
-        """Two columns, (n, 2), of a structured array or of observed times (n,); an error for other arrays."""
+        """Two columns, (n, 2), of a structured array, of event and time, or of observed times (n,)."""
         event, time = self._event_and_time(y)
         if event is None:
             return time
@@ -44,10 +44,7 @@ class SurvivalTargets(RealTargets):
             if self.infinite:
                 require_no_events(f"{self.owner}: y", np.asarray(values, dtype=np.float64))
                 return None, values
-            raise ValueError(
-                f"{self.owner}: y must be a structured array of event and time for this loss, {ADVICE}, got two "
-                f"columns; for bounds of times there are the losses aft_normal, aft_logistic and aft_extreme"
-            )
+            return self._truth_values_and_times(*values.T.astype(np.float64))
         if values.ndim != 1:
             raise ValueError(f"{self.owner}: y must have shape (n,) or (n, 2), got {values.shape}")
         return np.ones(len(values)), values
@@ -60,9 +57,14 @@ class SurvivalTargets(RealTargets):
                 f"{self.owner}: y must be a structured array of shape (n,) whose first field says whether the "
                 f"event was observed, and whose second is the time, {ADVICE}, got shape {y.shape} and {y.dtype}"
             )
-        event, time = (y[name].astype(np.float64) for name in y.dtype.names or ())
+        return self._truth_values_and_times(*(y[name].astype(np.float64) for name in y.dtype.names or ()))
+
+    def _truth_values_and_times(self, event: Array, time: Array) -> tuple[Array, Array]:
         if not np.isin(event, (0.0, 1.0)).all() or np.isnan(time).any():
-            raise ValueError(f"{self.owner}: y must hold truth values and times, got other numbers or NaN")
+            raise ValueError(
+                f"{self.owner}: y must be a structured array or columns of truth values and times, {ADVICE}, got "
+                f"other numbers or NaN; bounds are for the losses aft_normal, aft_logistic and aft_extreme"
+            )
         return event, time
 
     def transform_of(self, y: Any) -> Array:

@@ -18,6 +18,7 @@ from ..data.columns import (
     EXACT_INTEGERS,
     REAL_KINDS,
     TIMES,
+    at_entry,
     column_array,
     exact_array,
     is_missing,
@@ -185,7 +186,8 @@ def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
     if errors:
         (_, first), *others = errors.items()
         names = ", ".join(describe_column(X, column) for column, _ in others)
-        raise type(first)(f"{first}; so must {names}" if others else str(first)) from first
+        joint = type(first)(f"{first}; so must {names}" if others else str(first))
+        raise at_entry(joint, getattr(first, "entry", None)) from first
     return found
 
 
@@ -273,7 +275,8 @@ def label_array(y: Any) -> Array:
     missing = np.array(list(map(is_missing, found)), dtype=bool) if found.dtype == object else found != found
     if missing.any():
         place = int(missing.argmax())
-        raise ValueError(f"y must hold labels, got {told(found[place])} as entry {place}, a missing value")
+        error = ValueError(f"y must hold labels, got {told(found[place])} as entry {place}, a missing value")
+        raise at_entry(error, place)
     return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
 
 

@@ -230,6 +230,28 @@ def first_labels(y: Any) -> Array:
     return labels if labels.ndim == 1 else label_array(labels[:, 0])
 
 
+def target_levels(y: Array, kind: str) -> Array:
+    """What a sample of rows must not lose: labels (m,), indicators (m, L), or whether there was an event (m,).
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,) or (m, K)
+        Targets as a source has them.
+    kind : {"labels", "indicators", "events", "bounds"}
+        Labels are in the first column, such as classes and relevance. Columns are event and time, or bounds of
+        times, which are equal where there was an event; a single column has times of events.
+    """
+    if kind == "labels":
+        return first_labels(y)
+    if kind == "indicators":
+        return label_array(y)
+    if y.dtype.names:
+        return y[y.dtype.names[0]] > 0
+    if y.ndim == 1 or y.shape[1] < 2:
+        return np.ones(len(y), dtype=bool)
+    return y[:, 0] > 0 if kind == "events" else y[:, 0] == y[:, 1]
+
+
 def class_targets(
     owner: str, labels: Array | None, class_weight: Any, has_own_columns: Callable[[int], bool]
 ) -> TargetEncoder:

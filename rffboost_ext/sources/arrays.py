@@ -15,6 +15,7 @@ from ..preprocessing.rows import row_bytes
 from ..utils.files import check_path
 from ..utils.typing import Array
 from .core import Batch, Part, Source
+from .files import File
 
 # Rows of a part, which one task reads, and bytes of the features of a batch.
 PART_ROWS = 2**20
@@ -76,15 +77,15 @@ class ArrayPart:
 
     Parameters
     ----------
-    columns : dict of str to ndarray, csr_array or str
-        Arrays of the rows, and paths of files of all rows, by the names of :class:`Batch`.
+    columns : dict of str to ndarray, csr_array or File
+        Arrays of the rows, and files of all rows, by the names of :class:`Batch`.
     first, n_rows : int
         The number of the first row, and of rows.
     size : int
         Rows of a batch.
     """
 
-    columns: dict[str, Array | str]
+    columns: dict[str, Array | File]
     first: int
     n_rows: int
     size: int
@@ -94,33 +95,45 @@ class ArrayPart:
         used = {name: column for name, column in self.columns.items() if features or name != "X"}
         for start in range(0, self.n_rows, self.size):
             stop = min(start + self.size, self.n_rows)
-            given = {name: self._rows(column, start, stop) for name, column in used.items()}
+            given: dict[str, Any] = {name: self._rows(column, start, stop) for name, column in used.items()}
             row = np.arange(self.first + start, self.first + stop, dtype=np.uint64)
             yield Batch(**({"X": None} | given), row=row)
 
-    def _rows(self, column: Array | str, start: int, stop: int) -> Array:
+    def _rows(self, column: Array | File, start: int, stop: int) -> Array:
         """Rows of a column, counted from the first of the part."""
-        if isinstance(column, str):
-            mapped = np.load(column, mmap_mode="r")
-            return np.array(mapped[self.first + start : self.first + stop])
+        if isinstance(column, File):
+            with column.reading() as path:
+                return np.array(np.load(path, mmap_mode="r")[self.first + start : self.first + stop])
         if not isinstance(column, np.memmap):
             return column[start:stop]
+        require_mapped(column)
         rows = np.array(column[start:stop])
-        forget_pages(column)
+        # The pages of a private copy may have changed.
+        if column.mode != "c":
+            forget_pages(getattr(column, "_mmap", None))
         return rows
 
 
-def forget_pages(mapped: np.memmap[Any, Any]) -> None:
-    """Take the pages of a mapped file out of memory, where the system can; those of a private copy stay."""
+def require_mapped(mapped: np.memmap[Any, Any]) -> None:
+    """Raise an OSError if a mapped file was cut: the system ends a process that reads behind its end."""
     pages = getattr(mapped, "_mmap", None)
-    if pages is not None and mapped.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
+    if pages is None or mapped.filename is None:
+        return
+    size = mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
+    if (now := os.path.getsize(mapped.filename)) < size:
+        raise OSError(f"{mapped.filename}: must have {size} bytes, as when it was mapped, got {now}")
+
+
+def forget_pages(pages: mmap.mmap | None) -> None:
+    """Take the pages of a mapped file out of memory, where the system can."""
+    if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)
 
 
 class ArraySource(Source):
     """Rows of arrays and of files ``.npy``; see :func:`arrays`."""
 
-    def __init__(self, columns: dict[str, Array | str], n_rows: int, max_rows: int | str) -> None:
+    def __init__(self, columns: dict[str, Array | File], n_rows: int, max_rows: int | str) -> None:
         super().__init__(max_rows)
         self.columns, self.n_rows = columns, n_rows
 
@@ -134,7 +147,7 @@ class ArraySource(Source):
 
     def _part(self, first: int, n_rows: int, size: int) -> ArrayPart:
         columns = {
-            name: column if isinstance(column, str) else view_of_rows(column, first, first + n_rows)
+            name: column if isinstance(column, File) else view_of_rows(column, first, first + n_rows)
             for name, column in self.columns.items()
         }
         return ArrayPart(columns, first, n_rows, size)
@@ -151,15 +164,15 @@ def view_of_rows(column: Any, first: int, last: int) -> Any:
     return rows
 
 
-def opened(column: Array | str) -> Array:
+def opened(column: Array | File) -> Array:
     """A column as an array, which is mapped if it is a file."""
-    return np.load(column, mmap_mode="r") if isinstance(column, str) else column
+    return np.load(column.path, mmap_mode="r") if isinstance(column, File) else column
 
 
-def checked_column(name: str, given: Any) -> Array | str:
+def checked_column(name: str, given: Any) -> Array | File:
     """An array as it is, sparse features by rows, and the name of a file; a TypeError for anything else."""
     if isinstance(given, str | os.PathLike):
-        return os.path.abspath(check_path(given))
+        return File.of(os.path.abspath(check_path(given)))
     if name == "X" and issparse(given):
         return csr_array(given)
     if not isinstance(given, np.ndarray) or given.ndim < 1:

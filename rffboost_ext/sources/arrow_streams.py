@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from tempfile import mkstemp
-from typing import Any
+from mmap import mmap
+from tempfile import TemporaryFile, gettempdir
+from typing import Any, ClassVar
 
+from ..preprocessing.rows import cast_columns
 from ..utils.packages import require_packages
 from ..utils.param_validation import BOOL, require
-from .parquet_files import parquet
-from .tables import Columns, Tables, choose_columns, document
+from .arrays import forget_pages
+from .files import READ_ERRORS
+from .tables import Tables, choose_columns, document
 
 ADVICE = "spill=True copies rows that can be read once only to a temporary file"
 
@@ -35,13 +35,17 @@ class Stream:
     name: str
     scan: Callable[[list[str], int], Iterable[Any]]
     n_rows: int | None = None
+    first: ClassVar[int] = 0
 
     def read(self, columns: list[str], size: int) -> Iterator[Any]:
         """Record batches; a ValueError if there are not as many rows as the first time."""
         count = 0
-        for batch in self.scan(columns, size):
-            count += len(batch)
-            yield batch
+        try:
+            for batch in self.scan(columns, size):
+                count += len(batch)
+                yield batch
+        except READ_ERRORS as error:
+            raise ValueError(f"{self.name}: {error}") from error
         if self.n_rows not in (None, count):
             raise ValueError(
                 f"{self.name} must have the same rows in each pass, got {self.n_rows} and then {count}: {ADVICE}"
@@ -59,6 +63,8 @@ def arrow(
     columns: Sequence[str] | None = None,
     max_rows: int | str = "auto",
     *,
+    event: str | None = None,
+    time: str | None = None,
     spill: bool = False,
 ) -> Tables:
     """A dataset of Arrow, or a table of any package with streams of Arrow, as a source of rows.
@@ -70,8 +76,8 @@ def arrow(
         get the same rows in the same order, unless there is a `row_id`.
     {columns}
     spill : bool, default=False
-        Whether the columns that are used are first copied to a temporary parquet file, which is removed with the
-        source. For slow queries, and for a RecordBatchReader, which can be read once only and is refused without.
+        Whether the columns that are used are first copied to a temporary file, which has no name and ends with the
+        process. For slow queries, and for a RecordBatchReader, which can be read once only and is refused without.
 
     {returns}
 
@@ -96,12 +102,14 @@ def arrow(
         )
     if isinstance(data, RecordBatchReader) and not spill:
         raise TypeError(f"{owner}: data must be readable again, got a RecordBatchReader: {ADVICE}")
-    scan, name = partial(scan_dataset if is_dataset else scan_stream, data), f"the {type(data).__name__}"
+    scan: Callable[..., Any] = partial(scan_dataset if is_dataset else scan_stream, data)
+    name = f"the {type(data).__name__}"
     opened = data if is_dataset else scan()
-    chosen = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns)
+    chosen = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns, event, time)
+    schema = chosen.types(opened.schema)
     if spill:
-        return spilled(scan() if is_dataset else opened, chosen, max_rows)
-    return Tables([Stream(f"{owner}: {name}", scan)], chosen, chosen.types(opened.schema), max_rows)
+        scan = Spilled(scan() if is_dataset else opened, schema)
+    return Tables([Stream(f"{owner}: {name}", scan)], chosen, schema, max_rows)
 
 
 @document
@@ -113,6 +121,9 @@ def lazy(
     row_id: str | None = None,
     columns: Sequence[str] | None = None,
     max_rows: int | str = "auto",
+    *,
+    event: str | None = None,
+    time: str | None = None,
 ) -> Tables:
     """A LazyFrame of polars, collected batch by batch in each pass, as a source of rows.
 
@@ -130,7 +141,7 @@ def lazy(
     if not hasattr(frame, "collect_batches"):
         raise TypeError(f"{owner}: frame must be a LazyFrame of polars >= 1.34, got a {type(frame).__name__}")
     schema, name = frame.head(0).collect().to_arrow().schema, "the LazyFrame"
-    chosen = choose_columns(owner, schema, name, target, weight, group, row_id, columns)
+    chosen = choose_columns(owner, schema, name, target, weight, group, row_id, columns, event, time)
     stream = Stream(f"{owner}: {name}", partial(scan_frame, frame))
     return Tables([stream], chosen, chosen.types(schema), max_rows)
 
@@ -154,26 +165,38 @@ def scan_frame(frame: Any, columns: list[str], size: int) -> Iterator[Any]:
         yield from rows.to_arrow().to_batches()
 
 
-def spilled(reader: Any, columns: Columns, max_rows: int | str) -> Tables:
-    """The rows of a reader in a temporary parquet file, which is removed with the source or when Python ends."""
-    from pyarrow.parquet import ParquetWriter
+class Spilled:
+    """The rows of a reader in a temporary file without a name, which the system deletes with the last reader.
 
-    handle, path = mkstemp(prefix="rffboost-", suffix=".parquet")
-    os.close(handle)
-    try:
-        with ParquetWriter(path, columns.types(reader.schema)) as writer:
+    Parameters
+    ----------
+    reader : iterable of RecordBatch
+    schema : pyarrow.Schema
+        The columns to copy, and their types.
+    """
+
+    def __init__(self, reader: Any, schema: Any) -> None:
+        from pyarrow import RecordBatch
+        from pyarrow.ipc import new_stream
+
+        with TemporaryFile(prefix="rffboost-") as file:
+            try:
+                with new_stream(file, schema) as writer:
+                    for batch in reader:
+                        rows = cast_columns("spill", batch.select(schema.names), schema)
+                        writer.write_batch(RecordBatch.from_arrays(rows.columns, schema=schema))
+                file.flush()
+                self.pages = mmap(file.fileno(), 0)
+            except OSError as error:
+                raise OSError(
+                    error.errno, f"spill: rows must fit in the folder {gettempdir()}: {error}"
+                ) from error
+
+    def __call__(self, columns: list[str], size: int) -> Iterator[Any]:
+        from pyarrow import py_buffer
+        from pyarrow.ipc import open_stream
+
+        with open_stream(py_buffer(self.pages)) as reader:
             for batch in reader:
-                writer.write_batch(batch.select(columns.used))
-        rest = columns.target, columns.weight, columns.group, columns.row_id, columns.features
-        source = parquet(path, *rest, max_rows)
-    except BaseException:
-        remove(path)
-        raise
-    weakref.finalize(source, remove, path)
-    return source
-
-
-def remove(path: str) -> None:
-    """Remove a file, if there is one."""
-    with suppress(FileNotFoundError):
-        os.remove(path)
+                yield batch.select(columns)
+                forget_pages(self.pages)

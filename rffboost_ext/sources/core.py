@@ -38,6 +38,10 @@ class Batch:
         Sample weights; None for ones.
     group : ndarray of shape (m,), optional
         Labels of groups, such as queries. Samples keep groups whole.
+    place : str, default="row {}"
+        How messages name a row, such as "row {} of rows.csv".
+    first : int, default=0
+        The number of the row that they count from.
     """
 
     X: Any
@@ -45,14 +49,21 @@ class Batch:
     y: Array | None = None
     weight: Array | None = None
     group: Array | None = None
+    place: str = "row {}"
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.row)
 
+    def name_of(self, row: int) -> str:
+        """The row of a number, for messages."""
+        return self.place.format(row - self.first)
+
     def take(self, index: Array) -> Batch:
         """The rows of an index (k,), copied."""
         y, weight, group = (None if one is None else one[index] for one in (self.y, self.weight, self.group))
-        return Batch(None if self.X is None else take_rows(self.X, index), self.row[index], y, weight, group)
+        X = None if self.X is None else take_rows(self.X, index)
+        return Batch(X, self.row[index], y, weight, group, self.place, self.first)
 
 
 def gather(batches: Sequence[Batch], indices: Sequence[Array]) -> Batch:
@@ -138,6 +149,10 @@ class Source(ABC):
         if not parts:
             raise ValueError("the source must have rows, got no parts")
         return functools.reduce(merge, map(read, parts))
+
+    def name_of(self, row: int) -> str:
+        """The row of a number, for messages."""
+        return f"row {row} of the source"
 
     def row_limit(self) -> int:
         """The maximum number of rows that a fit keeps, a number also if `max_rows` is "auto"."""

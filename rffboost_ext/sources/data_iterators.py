@@ -33,6 +33,12 @@ class Passes:
         ]
         if other:
             raise ValueError(f"sources.data_iter: input_data must get {', '.join(TAKEN)}, got {other[0]}")
+        kinds = given.get("feature_types")
+        if kinds is not None and "c" in list(kinds):
+            raise ValueError(
+                f"sources.data_iter: feature_types must be those of numbers, got 'c' for column "
+                f"{list(kinds).index('c')}: leave them out, and name it in categorical_features of the estimator"
+            )
         return tuple(given.get(name) for name in TAKEN)
 
 

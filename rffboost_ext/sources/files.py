@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 from ..utils.files import check_path
 
+# What readers raise, among them those of Arrow.
+READ_ERRORS = OSError, ValueError, TypeError, LookupError, NotImplementedError
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -37,7 +39,7 @@ class File:
 
     @contextmanager
     def reading(self) -> Iterator[str]:
-        """The path; an error within names the file, and is raised at once if the file has changed.
+        """The path; an error within names the file, and one is raised if the file has changed before or meanwhile.
 
         Raises
         ------
@@ -46,15 +48,17 @@ class File:
         ValueError
             If its contents are invalid.
         """
-        from pyarrow import ArrowException
-
         try:
-            if File.of(self.path) != self:
-                raise OSError("has changed since the source was made: make the source again")
+            self._require_unchanged()
             yield self.path
-        except (OSError, ValueError, ArrowException) as error:
+            self._require_unchanged()
+        except READ_ERRORS as error:
             kind = OSError if isinstance(error, OSError) else ValueError
             raise kind(f"{self.path}: {error}") from error
+
+    def _require_unchanged(self) -> None:
+        if File.of(self.path) != self:
+            raise OSError("has changed since the source was made: make the source again")
 
 
 def find_files(owner: str, paths: Paths) -> list[File]:

@@ -83,7 +83,7 @@ class FunctionPart:
 
 
 def batch_of(given: Any, start: int) -> Batch:
-    """What a function yields as rows whose numbers begin with `start`; a ValueError if their numbers differ."""
+    """What a function yields as rows whose numbers begin with `start`."""
     X, *others = given if isinstance(given, tuple) else (given,)
     if len(others) > 3:
         raise ValueError(
@@ -93,12 +93,9 @@ def batch_of(given: Any, start: int) -> Batch:
     row = np.arange(start, start + n_rows, dtype=np.uint64)
     names = zip(NAMES[1:], others, strict=False)
     # Targets of survival are structured arrays.
-    columns = {
+    columns: dict[str, Any] = {
         name: one if isinstance(one, np.ndarray) else target_array(one, name)
         for name, one in names
         if one is not None
     }
-    for name, column in columns.items():
-        if len(column) != n_rows:
-            raise ValueError(f"sources.batches: {name} must have as many rows as X, {n_rows}, got {len(column)}")
     return Batch(X, row, **columns)

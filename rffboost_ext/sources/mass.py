@@ -30,14 +30,11 @@ class GradientMass:
         The scores at which gradients are computed.
     mean_weight, mean_slope : float
         The means of the weights, and of the weights times absolute gradients.
-    whole : ndarray of shape (K,), bool
-        The classes of which all rows are kept; empty without classes.
     """
 
     loss: Loss
     targets: TargetEncoder
     baseline: Array
-    whole: Array
     mean_weight: float = 1.0
     mean_slope: float = 1.0
 
@@ -48,11 +45,9 @@ class GradientMass:
         return y, weight, weight * gradient_magnitude(self.loss, Observations(y, weight), self.baseline)[:, 0]
 
     def __call__(self, batch: Batch) -> Array:
-        """The mass of each row, (m,); infinite for rows of a class that is kept as a whole."""
-        y, weight, slope = self.terms(batch)
+        """The mass of each row, (m,)."""
+        _, weight, slope = self.terms(batch)
         by_slope = (1.0 - SHARE_BY_WEIGHT) * slope / max(self.mean_slope, TINY)
         mass = SHARE_BY_WEIGHT * weight / self.mean_weight + by_slope
-        if len(self.whole):
-            mass[self.whole[y[:, 0].astype(np.int64)]] = np.inf
         # Gradients of some losses depend in their last digit on the number of rows at once.
         return mass.astype(np.float32).astype(np.float64)

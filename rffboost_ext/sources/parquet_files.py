@@ -16,11 +16,17 @@ PIECE_ROWS = 2**20
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Successive row groups of a parquet file."""
+    """Successive row groups of a parquet file, whose rows are numbered from `first`."""
 
     file: File
     groups: tuple[int, ...]
     n_rows: int
+    first: int
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self.file.path
 
     def read(self, columns: list[str], size: int) -> Iterator[Any]:
         """Record batches of at most `size` rows."""
@@ -41,6 +47,9 @@ def parquet(
     row_id: str | None = None,
     columns: Sequence[str] | None = None,
     max_rows: int | str = "auto",
+    *,
+    event: str | None = None,
+    time: str | None = None,
 ) -> Tables:
     """Parquet files as a source of rows.
 
@@ -58,7 +67,7 @@ def parquet(
     footers = {file.path: read_footer(file) for file in files}
     schemas = {path: footer.schema.to_arrow_schema() for path, footer in footers.items()}
     where, schema = next(iter(schemas.items()))
-    chosen = choose_columns(owner, schema, where, target, weight, group, row_id, columns)
+    chosen = choose_columns(owner, schema, where, target, weight, group, row_id, columns, event, time)
     require_same_columns(owner, schemas, chosen.used, columns is None)
     pieces = [piece for file in files for piece in row_group_runs(file, footers[file.path])]
     return Tables(pieces, chosen, agreed_types(owner, schemas, chosen.used), max_rows)
@@ -75,10 +84,10 @@ def read_footer(file: File) -> Any:
 def row_group_runs(file: File, footer: Any) -> Iterator[RowGroups]:
     """The row groups of a file, in runs of at least `PIECE_ROWS` rows."""
     run: list[int] = []
-    rows = 0
+    first = rows = 0
     for index in range(footer.num_row_groups):
         run.append(index)
         rows += footer.row_group(index).num_rows
         if rows >= PIECE_ROWS or index == footer.num_row_groups - 1:
-            yield RowGroups(file, tuple(run), rows)
-            run, rows = [], 0
+            yield RowGroups(file, tuple(run), rows, first)
+            run, first, rows = [], first + rows, 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..preprocessing.tables import number_array
 from ..utils.typing import Array
 from .core import Batch, Part, Source
 from .sample import batch_weight, draw, groups_or_rows, positive_rows
+from .schema import conforming, require_count, rows_named
 
 
 def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array]:
@@ -51,7 +52,20 @@ def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array
     call = getattr(model, method, None)
     if not callable(call):
         raise ValueError(f"sources.predict: method must be one of {type(model).__name__}, got {method!r}")
-    return (call(batch.X) for part in rows.parts() for batch in part.batches() if len(batch))
+    return predictions(call, rows)
+
+
+def predictions(call: Callable[[Any], Array], rows: Source) -> Iterator[Array]:
+    """What a function returns for each batch; a ValueError if there are not as many rows as the source said."""
+    count, known = 0, None
+    for part in rows.parts():
+        for batch, schema in conforming(part, schema=known):
+            known = schema
+            with rows_named(batch.row, batch.name_of):
+                found = call(batch.X)
+            count += len(batch)
+            yield found
+    require_count("the source", rows.n_rows, count)
 
 
 def score(model: Any, rows: Source) -> float:
@@ -83,8 +97,9 @@ def score(model: Any, rows: Source) -> float:
         query = {"qid": sample.groups} if "qid" in inspect.signature(model.score).parameters else {}
         return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query))
     moments = rows.reduce(ScorePass(model, kind == "r2"), Moments.merge)
-    if not moments.weight:
-        raise ValueError("sources.score: rows must have a positive weight, got none")
+    require_count("the source", rows.n_rows, moments.n_rows)
+    if not 0.0 < moments.weight < np.inf:
+        raise ValueError(f"sources.score: weight must have a positive and finite sum, got {moments.weight}")
     return moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
 
 
@@ -129,18 +144,20 @@ class Moments:
     mean: Array | float = 0.0
     total: Array | float = 0.0
     residual: Array | float = 0.0
+    n_rows: int = 0
 
     def merge(self, other: Moments) -> Moments:
         """The sums over the rows of two (Chan, Golub and LeVeque, 1983)."""
-        weight = self.weight + other.weight
+        weight, n_rows = self.weight + other.weight, self.n_rows + other.n_rows
         if not weight:
-            return self
+            return replace(self, n_rows=n_rows)
         share, step = other.weight / weight, np.subtract(other.mean, self.mean)
         return Moments(
             weight,
             self.mean + share * step,
             self.total + other.total + self.weight * share * np.square(step),
             self.residual + other.residual,
+            n_rows,
         )
 
     def r2(self) -> float:
@@ -168,12 +185,14 @@ class ScorePass:
     def __call__(self, part: Part) -> Moments:
         """The sums over the rows of a part."""
         moments = Moments()
-        for batch in part.batches():
+        for batch, _ in conforming(part):
             if batch.y is None:
                 raise ValueError("sources.score: rows must have targets, got none")
-            used = np.flatnonzero(positive_rows(batch))
-            if len(used):
-                moments = moments.merge(self.read(batch.take(used) if len(used) < len(batch) else batch))
+            used = positive_rows(batch)
+            kept = batch if used.all() else batch.take(np.flatnonzero(used))
+            with rows_named(kept.row, kept.name_of):
+                found = self.read(kept) if len(kept) else Moments()
+            moments = moments.merge(replace(found, n_rows=len(batch)))
         return moments
 
     def read(self, batch: Batch) -> Moments:

@@ -2,59 +2,96 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..preprocessing.column_summary import ColumnSummary
-from ..preprocessing.targets import first_labels
+from ..preprocessing.targets import target_levels
 from ..utils.typing import Array
 from .core import Batch, Part, Source
-from .sketch import Sketch, keys, label_numbers
+from .schema import Schema, conforming, require_count, rows_named
+from .sketch import Sketch, keys, label_numbers, uniform
 
 # More targets hardly change a baseline.
 MAX_TARGETS = 2**18
+# Of K levels, at least max_rows / (SMALL_LEVEL K) rows of each are kept, and one in any case.
+SMALL_LEVEL = 10
+LEVELS = {"labels": "class", "indicators": "label", "events": "event", "bounds": "event"}
 
 Mass: TypeAlias = Callable[[Batch], Array]
 
 
 @dataclass(frozen=True)
-class Classes:
-    """The classes of a target.
+class Levels:
+    """The levels of a target, such as classes, of which a sample keeps some rows each.
 
     Parameters
     ----------
-    counts : Counter
-        The number of rows of each label.
+    kind : str
+        As in :func:`~rffboost_ext.preprocessing.targets.target_levels`.
+    limit : int
+        Number of rows of the sample.
     first : mapping
-        The number and the target of the first row of each label.
+        The number and the target of the first row of each level, a column and a label.
+    least : mapping
+        The smallest hashes of the rows of each level, ascending: one more than rows are kept in any case.
     """
 
-    counts: Counter[Any] = field(default_factory=Counter)
-    first: Mapping[Any, tuple[int, Array]] = field(default_factory=dict)
+    kind: str
+    limit: int
+    first: Mapping[Any, tuple[int, Array]]
+    least: Mapping[Any, Array]
 
     @classmethod
-    def of(cls, batch: Batch) -> Classes:
-        """The classes of some rows."""
-        order = np.argsort(batch.row)[::-1]
+    def of(cls, batch: Batch, kind: str, limit: int, seed: int = 0) -> Levels:
+        """The levels of some rows."""
         assert batch.y is not None
-        given = first_labels(batch.y)[order]
-        if given.dtype.kind == "f":
-            check_classification_targets(given)
-        labels = given.tolist()
-        place = dict(zip(labels, order.tolist(), strict=True))
-        return cls(Counter(labels), {one: (int(batch.row[i]), batch.y[i : i + 1]) for one, i in place.items()})
+        number, hashes = batch.row.astype(np.int64), uniform(seed, batch.row)
+        first, least = {}, {}
+        for j, column in enumerate(target_levels(batch.y, kind).reshape(len(batch), -1).T):
+            if column.dtype.kind == "f":
+                check_classification_targets(column)
+            labels = column.tolist()
+            code = {label: k for k, label in enumerate(dict.fromkeys(labels))}
+            codes = np.fromiter(map(code.__getitem__, labels), np.int64, len(labels))
+            ends = np.cumsum(np.bincount(codes))[:-1]
+            for label, rows in zip(code, np.split(np.lexsort((hashes, codes)), ends), strict=True):
+                row = rows[number[rows].argmin()]
+                first[j, label] = int(number[row]), batch.y[row : row + 1]
+                least[j, label] = hashes[rows]
+        return cls(kind, limit, first, least).shortened()
 
-    def merge(self, other: Classes) -> Classes:
-        """The classes of the rows of two."""
-        first = {**self.first, **other.first}
-        for label in self.first.keys() & other.first.keys():
-            first[label] = min(self.first[label], other.first[label], key=lambda row: row[0])
-        return Classes(self.counts + other.counts, first)
+    @property
+    def n_kept(self) -> int:
+        """The number of rows of each level that are kept in any case."""
+        return max(1, self.limit // (SMALL_LEVEL * len(self.least)))
+
+    def shortened(self) -> Levels:
+        """The levels without the hashes that cannot be needed."""
+        return replace(self, least={level: values[: self.n_kept + 1] for level, values in self.least.items()})
+
+    def merge(self, other: Levels) -> Levels:
+        """The levels of the rows of two."""
+        first, least = {**self.first, **other.first}, {**self.least, **other.least}
+        for level in self.first.keys() & other.first.keys():
+            first[level] = min(self.first[level], other.first[level], key=lambda row: row[0])
+            least[level] = np.sort(np.concatenate([self.least[level], other.least[level]]))
+        return replace(self, first=first, least=least).shortened()
+
+    def floors(self) -> dict[Any, float]:
+        """The least probability of the rows of each level: rows of smaller hashes are kept."""
+        n = self.n_kept
+        return {level: float(values[n]) if len(values) > n else 1.0 for level, values in self.least.items()}
+
+    def absent_from(self, batch: Batch) -> list[Any]:
+        """The levels that some rows lack, sorted; that there was no event is none."""
+        absent = self.first.keys() - Levels.of(batch, self.kind, self.limit).first.keys()
+        return sorted(level for level in absent if level[1] or self.kind in ("labels", "indicators"))
 
 
 @dataclass(frozen=True)
@@ -66,24 +103,29 @@ class Seen:
     sketch : Sketch
     n_rows, n_used : int
         Numbers of rows, and of rows of positive weight.
-    classes : Classes, optional
+    levels : Levels, optional
     columns : ColumnSummary, optional
+    schema : Schema, optional
     """
 
     sketch: Sketch
     n_rows: int = 0
     n_used: int = 0
-    classes: Classes | None = None
+    levels: Levels | None = None
     columns: ColumnSummary | None = None
+    schema: Schema | None = None
 
     def merge(self, other: Seen) -> Seen:
         """What a pass over the rows of two found."""
+        # Batches that do not go together are named before their rows are joined.
+        schema = merged(self.schema, other.schema)
         return Seen(
             self.sketch.merge(other.sketch),
             self.n_rows + other.n_rows,
             self.n_used + other.n_used,
-            merged(self.classes, other.classes),
+            merged(self.levels, other.levels),
             merged(self.columns, other.columns),
+            schema,
         )
 
 
@@ -106,61 +148,83 @@ class Pass:
         The mass of each row, (m,), of a batch; by default all are equal.
     groups : callable, optional
         The labels of groups, (m,), of a batch, which are kept as a whole; by default rows are kept one by one.
-    has_classes : bool, default=False
-        Whether to count classes.
+    levels : str, optional
+        The kind of levels of the target, of which no level may be lost.
+    floors : mapping of level to float
+        The least probability of the rows of each level.
     features : bool, default=True
         Whether to read X.
     columns : callable, optional
         Summary of the columns of X.
+    schema : Schema, optional
+        That of an earlier pass.
+    n_rows : int, optional
+        Number of rows of the final sample, if it is another pass that draws it.
     """
 
     limit: int
     seed: int
     mass: Mass | None = None
     groups: Callable[[Batch], Array] | None = None
-    has_classes: bool = False
+    levels: str | None = None
+    floors: Mapping[Any, float] = field(default_factory=dict)
     features: bool = True
     columns: Callable[[Any], ColumnSummary] | None = None
+    schema: Schema | None = None
+    n_rows: int | None = None
 
     def __call__(self, part: Part) -> Seen:
         """The result for a part."""
-        seen = Seen(Sketch(self.limit))
-        for batch in part.batches(self.features):
+        seen = Seen(Sketch(self.limit), schema=self.schema)
+        for batch, schema in conforming(part, self.features, self.schema):
             if batch.y is None:
                 raise ValueError("the source must have a target, which predictions alone do not need, got none")
-            if len(batch):
-                seen = seen.merge(self.read(batch))
+            seen = replace(seen.merge(self.read(batch)), schema=schema)
         return seen
 
     def read(self, batch: Batch) -> Seen:
         """The result for a batch."""
         used = positive_rows(batch)
+        kept = batch if used.all() else batch.take(np.flatnonzero(used))
         key = np.full(len(batch), np.inf)
-        key[used] = self.keys(kept := batch if used.all() else batch.take(np.flatnonzero(used)))
-        return Seen(
-            Sketch(self.limit).add(batch, key),
-            len(batch),
-            len(kept),
-            Classes.of(kept) if self.has_classes else None,
-            self.columns(kept.X) if self.columns is not None and self.features else None,
-        )
+        with rows_named(kept.row, kept.name_of):
+            key[used] = self.keys(kept)
+            levels = None
+            if self.levels is not None and len(kept):
+                levels = Levels.of(kept, self.levels, self.n_rows or self.limit, self.seed + 1)
+            columns = self.columns(kept.X) if self.columns is not None and self.features else None
+        return Seen(Sketch(self.limit).add(batch, key), len(batch), len(kept), levels, columns)
 
     def keys(self, batch: Batch) -> Array:
         """The keys of rows of positive weight, (m,)."""
         number = batch.row if self.groups is None else label_numbers(self.groups(batch))
-        return keys(self.seed, number, 1.0 if self.mass is None else self.mass(batch))
+        key = keys(self.seed, number, 1.0 if self.mass is None else self.mass(batch))
+        return np.where(uniform(self.seed, number) < self.floor(batch), 0.0, key)
+
+    def floor(self, batch: Batch) -> Array:
+        """The least probability of each row, (m,)."""
+        if not self.floors or batch.y is None:
+            return np.zeros(len(batch))
+        columns = target_levels(batch.y, str(self.levels)).reshape(len(batch), -1).T.tolist()
+        return np.array([[self.floors[j, label] for label in one] for j, one in enumerate(columns)]).max(axis=0)
 
     def sample(self, seen: Seen) -> Sample:
         """The rows that were kept, with their weights."""
         batch, bound = seen.sketch.sample()
         weight = batch.weight
         if seen.n_rows <= self.limit:
-            return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows)
+            return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows, row=batch.row)
         batch = batch.take(np.flatnonzero(positive_rows(batch)))
+        if seen.levels is not None and (absent := seen.levels.absent_from(batch)):
+            _, label = absent[0]
+            raise ValueError(
+                f"max_rows must be so large that no {LEVELS[seen.levels.kind]} is lost, got {self.limit} rows of "
+                f"{seen.n_rows}, none of which has {label!r}"
+            )
         if self.mass is not None:
-            probability = -np.expm1(-self.mass(batch) * bound)
+            probability = np.maximum(-np.expm1(-self.mass(batch) * bound), self.floor(batch))
             weight = batch_weight(batch) / probability * (len(batch) / seen.n_used)
-        return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows, seen.columns)
+        return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows, seen.columns, batch.row)
 
 
 def batch_weight(batch: Batch) -> Array:
@@ -171,10 +235,10 @@ def batch_weight(batch: Batch) -> Array:
 def positive_rows(batch: Batch) -> Array:
     """Whether the weight of each row, (m,), is positive; a ValueError if one is no number >= 0."""
     weight = batch_weight(batch)
-    if not (np.isfinite(weight) & (weight >= 0.0)).all():
-        raise ValueError(
-            f"weight must hold finite numbers >= 0, got {weight[~(weight >= 0.0) | np.isinf(weight)][0]}"
-        )
+    with np.errstate(over="ignore"):
+        invalid = [*weight[~(weight >= 0.0)], weight.sum()][0]
+    if not 0.0 <= invalid < np.inf:
+        raise ValueError(f"weight must hold finite numbers >= 0 of a finite sum, got {invalid}")
     return weight > 0.0
 
 
@@ -197,6 +261,10 @@ class Sample:
         Number of rows of the source; None for rows that were in memory.
     columns : ColumnSummary, optional
         What is known of the columns of rows that are not kept.
+    row : ndarray of uint64, shape (m,), optional
+        The number of each row of a source.
+    name_of : callable, optional
+        The name of the row of a number in the source, for messages.
     """
 
     X: Any
@@ -205,6 +273,14 @@ class Sample:
     groups: Any = None
     n_rows: int | None = None
     columns: ColumnSummary | None = None
+    row: Array | None = None
+    name_of: Callable[[int], str] | None = None
+
+    def rows_named(self) -> AbstractContextManager[None]:
+        """A context whose errors name an entry of the rows of positive weight by its row in the source."""
+        if self.row is None or self.name_of is None:
+            return nullcontext()
+        return rows_named(self.row if self.weight is None else self.row[self.weight > 0.0], self.name_of)
 
     @property
     def rows(self) -> tuple[Any, ...]:
@@ -215,8 +291,8 @@ class Sample:
 def draw(
     source: Source,
     seed: int,
-    weigh: Callable[[Batch, Classes | None], Mass] | None = None,
-    has_classes: bool = False,
+    weigh: Callable[[Batch, Levels | None], Mass] | None = None,
+    levels: str | None = None,
     **given: Any,
 ) -> Sample:
     """The rows of a source that a fit keeps: all, in their order, if there are no more than the source allows.
@@ -226,10 +302,11 @@ def draw(
     source : Source
     seed : int
     weigh : callable, optional
-        ``weigh(batch, classes)`` is the mass of rows, given a uniform sample of targets; by default the sample is
+        ``weigh(batch, levels)`` is the mass of rows, given a uniform sample of targets; by default the sample is
         uniform.
-    has_classes : bool, default=False
-        Whether the target is one of classes.
+    levels : str, optional
+        The kind of levels of the target. A sample with masses keeps rows of each; where a uniform one has none of
+        a level, a ValueError is raised.
     **given
         ``groups`` and ``columns`` of :class:`Pass`.
     """
@@ -238,22 +315,25 @@ def draw(
     first = Pass(
         min(limit, MAX_TARGETS) if leaves_features else limit,
         seed,
-        has_classes=has_classes and weigh is not None,
+        n_rows=limit,
+        levels=levels,
         features=not leaves_features,
         **given,
     )
     seen = source.reduce(first, Seen.merge, first.features)
+    require_count("the source", source.n_rows, seen.n_rows)
     if not seen.n_used:
         raise ValueError(f"the source must have rows of positive weight, got {seen.n_rows} rows and none")
     if weigh is None or seen.n_rows <= limit:
-        return first.sample(seen)
-    mass = weigh(seen.sketch.targets(MAX_TARGETS), seen.classes)
-    n_rows, second = seen.n_rows, Pass(limit, seed + 1, mass, **given)
+        return replace(first.sample(seen), name_of=source.name_of)
+    if seen.levels is not None and len(seen.levels.first) > limit:
+        raise ValueError(f"max_rows must be at least the number of classes, {len(seen.levels.first)}, got {limit}")
+    floors = {} if seen.levels is None else seen.levels.floors()
+    mass = weigh(seen.sketch.targets(MAX_TARGETS), seen.levels)
+    second = Pass(limit, seed + 1, mass, levels=levels, floors=floors, **given, schema=seen.schema)
+    n_rows = seen.n_rows
     # The sample of the first pass need not stay in memory.
     del seen
     seen = source.reduce(second, Seen.merge)
-    if seen.n_rows != n_rows:
-        raise ValueError(
-            f"the source must have the same rows each time that it is read, got {n_rows} and then {seen.n_rows}"
-        )
-    return second.sample(seen)
+    require_count("the source", n_rows, seen.n_rows)
+    return replace(second.sample(seen), name_of=source.name_of)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..data.columns import column_array
+from ..preprocessing.rows import cast_columns
 from ..preprocessing.tables import target_array
 from ..utils.param_validation import OPTIONAL, Instance, SequenceOf, require
-from ..utils.registry import did_you_mean
 from ..utils.typing import Array
-from .core import Batch, Part, Source
+from .core import Batch, Source
+from .schema import require_count
 
 PARAMETERS = """target : str or sequence of str, optional
         The column of targets or labels, or several.
@@ -29,7 +31,10 @@ PARAMETERS = """target : str or sequence of str, optional
         The features, in the order in which a model gets them. By default all other columns but the index of a
         DataFrame of pandas. Other columns are not read.
     max_rows : int or "auto", default="auto"
-        Maximum number of rows that a fit keeps in memory; see :class:`Source`."""
+        Maximum number of rows that a fit keeps in memory; see :class:`Source`.
+    event, time : str, optional
+        The target of survival analysis instead of `target`: whether there was an event, and its time or that of
+        censoring."""
 RETURNS = """Returns
     -------
     Tables
@@ -53,6 +58,14 @@ class Piece(Protocol):
     """Rows in one place, such as a file, which can be read again."""
 
     @property
+    def name(self) -> str:
+        """The file or the object, for messages."""
+
+    @property
+    def first(self) -> int:
+        """The number of the first row in its file."""
+
+    @property
     def n_rows(self) -> int | None:
         """The number of rows; None if it is unknown, which only the last piece of a source may have."""
 
@@ -70,6 +83,8 @@ class Columns:
         In the order in which a model gets them.
     target : str, tuple of str or None
     weight, group, row_id : str or None
+    is_survival : bool, default=False
+        Whether the target is event and time.
     """
 
     features: tuple[str, ...]
@@ -77,6 +92,7 @@ class Columns:
     weight: str | None = None
     group: str | None = None
     row_id: str | None = None
+    is_survival: bool = False
 
     @property
     def used(self) -> list[str]:
@@ -91,10 +107,10 @@ class Columns:
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def types(self, schema: Any) -> Any:
-        """The schema of Arrow of the columns that are read."""
+        """The schema of Arrow of the columns that are read, in types that all functions of Arrow take."""
         import pyarrow
 
-        return pyarrow.schema([(name, schema.field(name).type) for name in self.used])
+        return pyarrow.schema([(name, without_views(schema.field(name).type)) for name in self.used])
 
     def batch(self, table: Any, first: int) -> Batch:
         """The rows of a table of Arrow, the first of which has this number; without X if it has no features."""
@@ -103,10 +119,25 @@ class Columns:
         if self.row_id is not None:
             row = row_numbers(table[self.row_id], self.row_id)
         y = None
-        if self.target is not None:
+        if self.is_survival:
+            pair = {name: column_array(table[name]) for name in self.target or ()}
+            y = np.empty(len(table), dtype=[(name, values.dtype) for name, values in pair.items()])
+            for name, values in pair.items():
+                y[name] = values
+        elif self.target is not None:
             y = target_array(table[self.target] if isinstance(self.target, str) else table.select(self.target))
         has_features = set(self.features) <= set(table.column_names)
         return Batch(table.select(self.features) if has_features else None, row, y, weight, group)
+
+
+def without_views(kind: Any) -> Any:
+    """A type of Arrow with plain text instead of views of text, such as polars has."""
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        return pyarrow.dictionary(kind.index_type, without_views(kind.value_type), kind.ordered)
+    plain = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
+    return plain.get(kind, kind)
 
 
 def document(function: F) -> F:
@@ -135,6 +166,8 @@ def choose_columns(
     group: str | None = None,
     row_id: str | None = None,
     columns: Sequence[str] | None = None,
+    event: str | None = None,
+    time: str | None = None,
 ) -> Columns:
     """The columns that a user chose from a schema of Arrow, whose place messages name.
 
@@ -143,17 +176,23 @@ def choose_columns(
     TypeError, ValueError
         If a parameter is no name, or a column does not exist, occurs twice, or is both target and feature.
     """
-    for name, value in {"weight": weight, "group": group, "row_id": row_id}.items():
+    names = {"weight": weight, "group": group, "row_id": row_id, "event": event, "time": time}
+    for name, value in names.items():
         require(owner, name, value, NAME)
+    is_survival = event is not None and time is not None and target is None
+    if not is_survival and (event is not None or time is not None):
+        raise ValueError(
+            f"{owner}: event and time must both be given, without target, got {event!r}, {time!r} and {target!r}"
+        )
     require(owner, "target", target, NAME | NAMES)
     require(owner, "columns", columns, NAMES | OPTIONAL)
-    targets = target if target is None or isinstance(target, str) else tuple(target)
-    chosen = Columns(tuple(columns or ()), targets, weight, group, row_id)
+    targets: Any = target if target is None or isinstance(target, str) else tuple(target)
+    targets = (event, time) if is_survival else targets
+    chosen = Columns(tuple(columns or ()), targets, weight, group, row_id, is_survival)
     if columns is None:
         ignored = {*chosen.others, *index_columns(schema)}
-        chosen = Columns(tuple(n for n in schema.names if n not in ignored), targets, weight, group, row_id)
-    for parameter in ("target", "weight", "group", "row_id"):
-        given = getattr(chosen, parameter)
+        chosen = replace(chosen, features=tuple(name for name in schema.names if name not in ignored))
+    for parameter, given in (names | {"target": target}).items():
         require_names(owner, parameter, [given] if isinstance(given, str) else given or (), schema.names, where)
     require_names(owner, "columns", chosen.features, schema.names, where)
     leaked = set(chosen.features) & set([targets] if isinstance(targets, str) else targets or ())
@@ -162,16 +201,21 @@ def choose_columns(
     return chosen
 
 
-def require_names(owner: str, parameter: str, given: Iterable[str], names: list[str], where: str) -> None:
-    """Raise a ValueError unless each of the given names is that of exactly one column."""
+def require_names(owner: str, parameter: str, given: Collection[str], names: list[str], where: str) -> None:
+    """Raise a ValueError that tells all names of no column, and those that are like them, or one of several."""
+    absent = [name for name in given if name not in names]
+    if absent:
+        near = {name: get_close_matches(name, names, 1) for name in absent}
+        told = ", ".join(f"{name!r}" + "".join(f" (near: {one!r})" for one in near[name]) for name in absent)
+        raise ValueError(f"{owner}: {parameter} must name columns of {where}, {shortened(names)}, got {told}")
     for name in given:
-        if name not in names:
-            raise ValueError(
-                f"{owner}: {parameter} must name columns of {where}, {', '.join(names)}, got {name!r}."
-                f"{did_you_mean(name, names)}"
-            )
         if names.count(name) > 1:
             raise ValueError(f"{owner}: {where} must have distinct names of columns, got {name!r} twice")
+
+
+def shortened(names: Sequence[str], most: int = 30) -> str:
+    """The first of some names, and how many follow."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def index_columns(schema: Any) -> list[str]:
@@ -199,6 +243,13 @@ class TablePart:
     schema: Any
     first: int
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """How messages name a row, and the number that they count from."""
+        if self.columns.row_id is not None:
+            return f"the row of {self.columns.row_id} {{}}", 0
+        return f"row {{}} of {self.piece.name}", self.first - self.piece.first
+
     def batches(self, features: bool = True) -> Iterator[Batch]:
         """The rows in batches of at most 16 MiB of numbers."""
         from pyarrow import Table, schema
@@ -206,13 +257,15 @@ class TablePart:
         # The number of rows needs a column.
         names = self.schema.names if features else self.columns.others or self.schema.names[:1]
         types = schema([self.schema.field(name) for name in names])
-        size, first = max(1, BATCH_BYTES // (8 * len(names))), self.first
+        size, count = max(1, BATCH_BYTES // (8 * len(names))), 0
         for record in self.piece.read(names, size):
-            table = Table.from_batches([record]).select(names).cast(types)
+            table = cast_columns(self.piece.name, Table.from_batches([record]), types)
             for start in range(0, len(table), size):
                 rows = table.slice(start, size)
-                yield self.columns.batch(rows, first)
-                first += len(rows)
+                place, first = self.place
+                yield replace(self.columns.batch(rows, self.first + count), place=place, first=first)
+                count += len(rows)
+        require_count(self.piece.name, self.piece.n_rows, count)
 
 
 class Tables(Source):
@@ -237,7 +290,13 @@ class Tables(Source):
         counts = [piece.n_rows for piece in pieces if piece.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(pieces) else None
 
-    def parts(self) -> Sequence[Part]:
+    def name_of(self, row: int) -> str:
+        """The row of a number in its file."""
+        part = [one for one in self.parts() if one.first <= row][-1]
+        place, first = part.place
+        return place.format(row - first)
+
+    def parts(self) -> Sequence[TablePart]:
         """The pieces, with the numbers of their first rows."""
         counts = [piece.n_rows or 0 for piece in self.pieces]
         firsts = accumulate(counts, initial=0)

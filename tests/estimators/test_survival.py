@@ -188,7 +188,7 @@ FAULTS = [
     ("cox", target(Y["died"], -Y["days"]), "y must hold times of at least 0"),
     ("aft_normal", target(Y["died"], 0.0 * Y["days"]), "y must hold bounds of times"),
     ("aft_normal", np.column_stack([Y["died"], Y["days"]]), "y must hold bounds .* got 0 and 1 in the first"),
-    ("cox", target(Y["died"], np.nan * Y["days"]), "y must hold truth values and times"),
+    ("cox", target(Y["died"], np.nan * Y["days"]), "truth values and times.*other numbers"),
     ("cox", np.ones((N, 3)), r"y must have shape \(n,\) or \(n, 2\)"),
     ("squared_error", Y["days"], "loss must be one of survival analysis, such as 'cox'"),
 ]

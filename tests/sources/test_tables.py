@@ -74,37 +74,6 @@ def test_any_cut_into_files_and_row_groups_has_the_same_rows(cuts, size, tmp_pat
     np.testing.assert_array_equal(without_features[2], y)
 
 
-def test_types_of_csv_files_are_those_of_all_rows_together(tmp_path):
-    columns = {
-        "a": ["1", "", "3", "4.5"],
-        "b": ["1", "0", "true", "false"],
-        "c": ["1", "2", "x", "NA"],
-        "d": [" 7", "8", "9", "10"],
-        "e": ["2020-01-01", "", "2020-01-02 10:00:00", "2020-01-03"],
-        "f": ["", "NaN", "", "NA"],
-        "g": ["1e3", "-inf", "99999999999999999999", "1"],
-        "y": ["up", "down", "up\nor not", "down"],
-    }
-    lines = [
-        ",".join(columns),
-        *(
-            ",".join(f'"{cell}"' if "\n" in cell else cell for cell in row)
-            for row in zip(*columns.values(), strict=True)
-        ),
-    ]
-    for name, part in {"all": lines[1:], "1": lines[1:3], "2": lines[3:]}.items():
-        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *part, ""]))
-    options = pa.csv.ConvertOptions(strings_can_be_null=True)
-    expected = pa.csv.read_csv(
-        tmp_path / "all.csv", convert_options=options, parse_options=pa.csv.ParseOptions(newlines_in_values=True)
-    )
-    source = sources.csv(str(tmp_path / "[12].csv"), target="y")
-    assert source.schema.remove_metadata().equals(expected.schema)
-    batches = [batch for part in source.parts() for batch in part.batches()]
-    assert pa.concat_tables([batch.X for batch in batches]).equals(expected.drop(["y"]))
-    assert np.concatenate([batch.y for batch in batches]).tolist() == columns["y"]
-
-
 def test_numbers_and_gaps_may_differ_between_files(tmp_path):
     tables = [pa.table({"x": [1, 2]}), pa.table({"x": [0.5, None]}), pa.table({"x": pa.nulls(1)})]
     for name, table in enumerate(tables):
@@ -210,15 +179,22 @@ def test_memory_does_not_grow_with_rows_or_with_columns_that_are_not_used(name, 
     assert name == "csv" or peak(read(tmp_path / f"6.{name}", columns=["x"])) < 0.5 * many
 
 
-def test_a_spilled_stream_is_removed_with_its_source(tmp_path, monkeypatch):
+@pytest.mark.parametrize("form", [lambda table: table.to_reader(70), pl.from_arrow, pa.dataset.dataset])
+def test_spilled_rows_are_those_of_the_table_and_leave_no_file(form, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    source = sources.arrow(TABLE.to_reader(), target="y", spill=True)
-    assert len(os.listdir(tmp_path)) == 1
-    del source
+    table = TABLE.append_column("zone", pa.array(np.arange(N) % 7).dictionary_encode())
+    source = sources.arrow(form(table), target="y", spill=True)
+    for _ in range(2):
+        batches = [batch for part in source.parts() for batch in part.batches()]
+        assert pa.concat_tables([one.X for one in batches], promote_options="permissive").to_pydict() == (
+            table.drop(["y"]).to_pydict()
+        )
+    for name in ["letter"] if form is pl.from_arrow else ["letter", "zone"]:
+        assert pa.types.is_dictionary(source.schema.field(name).type)
     assert os.listdir(tmp_path) == []
-    with pytest.raises(ValueError, match="'z'"):
-        sources.arrow(TABLE.to_reader(), target="z", spill=True)
-    assert os.listdir(tmp_path) == []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    with pytest.raises(OSError, match="absent"):
+        sources.arrow(form(table), target="y", spill=True)
 
 
 class Once:
