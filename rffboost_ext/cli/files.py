@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -26,18 +27,23 @@ from ..estimators.regressor import RFFBoostRegressor
 from ..experiments.datasets import check_choices, comma_separated
 from ..experiments.outputs import check_outputs
 from ..persistence.model_file import load_model, save_model
+from ..preprocessing.category_encoding import category_kinds
 from ..sources.core import Batch, Part, Source
+from ..sources.csv_files import COMPRESSED
 from ..sources.files import find_files
 from ..utils.files import replaced
 
 T = TypeVar("T")
 
-READERS = {".parquet": sources.parquet, ".csv": sources.csv}
+READERS = {".parquet": sources.parquet, ".csv": sources.csv, ".tsv": sources.csv}
+OUTPUTS = [".parquet", ".csv"]
 TASKS = {"classification": RFFBoostClassifier, "regression": RFFBoostRegressor}
 
 Files = Annotated[
     list[str],
-    Argument(metavar="FILES", help="Files .parquet, .csv or .csv.gz, all of one kind, or patterns in quotes."),
+    Argument(
+        metavar="FILES", help="Files .parquet, .csv, .tsv or .csv.gz, all of one kind, or patterns in quotes."
+    ),
 ]
 Target = Annotated[str, Option(metavar="COLUMN", help="The column of targets or labels.")]
 Model = Annotated[Path, Option("--out", metavar="FILE", help="The file of the fitted model.")]
@@ -64,6 +70,23 @@ Params = Annotated[
         show_default=False,
     ),
 ]
+Delimiter = Annotated[
+    str | None,
+    Option(
+        metavar="CHARACTER", help="What separates the cells of CSV files.", show_default="a comma; a tab in .tsv"
+    ),
+]
+Encoding = Annotated[
+    str | None, Option(metavar="NAME", help="The encoding of CSV files, such as latin-1.", show_default="utf-8")
+]
+NullValues = Annotated[
+    str | None,
+    Option(
+        metavar="CELLS",
+        help="Cells of CSV files that are missing values, separated by commas.",
+        show_default="as pyarrow",
+    ),
+]
 Fitted = Annotated[Path, Argument(metavar="MODEL", help="The file of a fitted model.")]
 Predictions = Annotated[Path, Option("--out", metavar="FILE", help="The file of predictions, .parquet or .csv.")]
 Method = Annotated[str, Option(metavar="NAME", help="The method of the model: predict, predict_proba, ...")]
@@ -77,11 +100,15 @@ def fit_command(
     weight: Weight = None,
     columns: Columns = None,
     param: Params = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    null_values: NullValues = None,
 ) -> None:
     """Fit a model to files that need not fit in memory, and write it to a file."""
     check_outputs({"--out": out}, input_files(files))
     features = None if columns is None else comma_separated(columns)
-    rows = open_files(files, target=target, weight=weight, columns=features)
+    read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
+    rows = read(target=target, weight=weight, columns=features)
     model = make_estimator(task or infer_task(target, rows.schema.field(target).type), param or ())
     with bars() as display:
         model.set_params(callbacks=[Rounds(display)]).fit(Watched(rows, display))
@@ -89,27 +116,36 @@ def fit_command(
     typer.echo(f"{type(model).__name__} of {model.n_features_in_} features, {model.n_rows_seen_} rows: {out}")
 
 
-def predict_command(model: Fitted, files: Files, out: Predictions, method: Method = "predict") -> None:
+def predict_command(
+    model: Fitted,
+    files: Files,
+    out: Predictions,
+    method: Method = "predict",
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    null_values: NullValues = None,
+) -> None:
     """Predict the rows of files that need not fit in memory, and write predictions in the same order."""
     check_outputs({"--out": out}, [model, *input_files(files)])
-    check_choices("suffix of --out", [out.suffix], list(READERS))
+    check_choices("suffix of --out", [out.suffix.lower()], OUTPUTS)
     fitted = load_model(model)
     check_choices("method", [method], [name for name in dir(fitted) if name.startswith("predict")])
-    names = getattr(fitted, "feature_names_in_", None)
-    rows = open_files(files, columns=None if names is None else names.tolist())
+    read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
+    rows = rows_for(fitted, read)
     labels = getattr(fitted, "classes_", None) if method == "predict_proba" else None
     with bars() as display, replaced(out) as file:
         bar = display.add_task("predictions", total=rows.n_rows)
-        writer = None
+        writer, count = None, 0
         for part in sources.predict(fitted, rows, method):
             table = prediction_table(part, labels)
-            writer = writer or open_writer(file, out.suffix, table.schema)
+            writer = writer or open_writer(file, out.suffix.lower(), table.schema)
             writer.write_table(table)
+            count += len(part)
             display.advance(bar, len(part))
         if writer is None:
             raise ValueError("the files must have rows, got none")
         writer.close()
-    typer.echo(f"{rows.n_rows} rows: {out}")
+    typer.echo(f"{count} rows: {out}")
 
 
 def input_files(files: Sequence[str]) -> list[Path]:
@@ -117,13 +153,51 @@ def input_files(files: Sequence[str]) -> list[Path]:
     return [Path(file.path) for file in find_files("rffboost", files)]
 
 
-def open_files(files: Sequence[str], **options: Any) -> sources.Tables:
-    """Files of one kind as a source of rows."""
-    kinds = {next((one for one in Path(file).suffixes if one in READERS), Path(file).suffix) for file in files}
+def open_files(
+    files: Sequence[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    null_values: str | None = None,
+    types: Mapping[str, Any] | None = None,
+    **roles: Any,
+) -> sources.Tables:
+    """Files of one kind as a source of rows; `types` of columns are for CSV files, others have their own."""
+    kinds = {suffix_of(file) for file in input_files(files)}
     if len(kinds) > 1:
         raise ValueError(f"files must be of one kind, got {', '.join(sorted(kinds))}")
     check_choices("kind of files", list(kinds), list(READERS))
-    return READERS[kinds.pop()](files, **options)
+    given = {
+        "delimiter": None if delimiter is None else {"\\t": "\t"}.get(delimiter, delimiter),
+        "encoding": encoding,
+        "null_values": None if null_values is None else null_values.split(","),
+    }
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    read: Callable[..., sources.Tables] = READERS[kinds.pop()]
+    if read is not sources.csv and options:
+        raise ValueError(f"--{next(iter(options)).replace('_', '-')} must be for CSV files, got files .parquet")
+    return read(files, **roles, **(options | {"types": types} if read is sources.csv else {}))
+
+
+def suffix_of(path: Path) -> str:
+    """The last suffix of a path but that of a compressed file, in lower case."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return next((one for one in reversed(suffixes) if one not in COMPRESSED), "")
+
+
+def rows_for(model: Any, read: Callable[..., sources.Tables]) -> sources.Tables:
+    """Files with the features of a model, in its types: text where it has categories of text, and else numbers."""
+    from pyarrow import float64, string, types
+
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return read()
+    encoder = getattr(getattr(model, "estimator_", model), "encoder_", None)
+    kinds = category_kinds(getattr(encoder, "categories", None)) or ["none"] * len(names)
+    texts = {name: string() for name, kind in zip(names, kinds, strict=True) if kind == "text"}
+    rows = read(columns=names.tolist(), types=texts)
+    others = [name for name in names if name not in texts and types.is_string(rows.schema.field(name).type)]
+    # Cells that are no numbers are named by their rows.
+    return read(columns=names.tolist(), types=texts | dict.fromkeys(others, float64())) if others else rows
 
 
 def infer_task(target: str, kind: Any) -> str:
@@ -209,6 +283,9 @@ class Watched(Source):
     def __init__(self, rows: Source, display: Progress) -> None:
         super().__init__(rows.max_rows)
         self.rows, self.display, self.n_rows = rows, display, rows.n_rows
+
+    def name_of(self, row: int) -> str:
+        return self.rows.name_of(row)
 
     def parts(self) -> Sequence[Part]:
         return self.rows.parts()

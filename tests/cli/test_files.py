@@ -85,6 +85,71 @@ def test_a_failure_midway_leaves_nothing_behind(folder, capsys):
     assert not (folder / "p.parquet").exists()
 
 
+CODES = ["007", "012", "123", "A45"]
+
+
+def test_the_types_of_the_model_decide_at_prediction(folder, capsys):
+    """Whatever the other rows of a file look like."""
+    rows = [(CODES[row % 4], ["true", "false", "unknown"][row % 3], row) for row in range(N)]
+    write = lambda name, rows: (folder / name).write_text(  # noqa: E731
+        "code,truth,y\n" + "".join(f"{code},{truth},{y}.5\n" for code, truth, y in rows)
+    )
+    write("train.csv", rows)
+    named = "--param categorical_features=['code','truth'] --param random_state=0 --param n_estimators=5"
+    assert run(capsys, f"fit train.csv --target y --out m.rffboost {named}")[0] == 0
+    some = [row for row in rows if row[0] != "A45" and row[1] != "unknown"]
+    write("some.csv", some)
+    assert run(capsys, "predict m.rffboost some.csv --out some.parquet")[0] == 0
+    assert run(capsys, "predict m.rffboost train.csv --out all.parquet")[0] == 0
+    found, every = (pq.read_table(f"{name}.parquet")["prediction"].to_numpy() for name in ("some", "all"))
+    np.testing.assert_array_equal(found, every[[row in some for row in rows]])
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter", "option"),
+    [
+        ("rows.tsv", "\t", ""),
+        ("rows.CSV", ",", ""),
+        ("rows.parquet.csv", ";", "--delimiter ;"),
+        ("a.txt.csv", "\t", "--delimiter \\t"),
+    ],
+)
+def test_delimiters_and_suffixes_of_csv_files(name, delimiter, option, folder, capsys):
+    pa.csv.write_csv(TABLE, name, pa.csv.WriteOptions(delimiter=delimiter))
+    assert run(capsys, f"fit {name} --target price --out m.rffboost {option} {BRIEF}")[0] == 0
+    code, out, _ = run(capsys, f"predict m.rffboost {name} --out P.CSV {option}")
+    assert (code, out) == (0, f"{N} rows: P.CSV\n")
+
+
+def test_the_last_suffix_decides(folder, capsys):
+    pq.write_table(TABLE, "rows.csv.parquet")
+    assert run(capsys, f"fit rows.csv.parquet --target price --out m.rffboost {BRIEF}")[0] == 0
+
+
+def test_encodings_and_missing_values_of_csv_files(folder, capsys):
+    text = "größe,price\n" + "".join(f"{row if row % 3 else '-'},{row}.5\n" for row in range(N))
+    (folder / "old.csv").write_bytes(text.encode("latin-1"))
+    line = "fit old.csv --target price --out m.rffboost --param n_estimators=2 --param early_stopping=False"
+    assert run(capsys, f"{line} --encoding latin-1 --null-values -,?")[0] == 0
+    model = load_model("m.rffboost")
+    assert model.feature_names_in_.tolist() == ["größe"]
+    assert model.encoder_.missing_columns.tolist() == [True]
+
+
+def test_errors_of_a_prediction_name_all_columns_or_the_row(folder, capsys):
+    assert run(capsys, f"fit rows.csv --target price --out m.rffboost {BRIEF}")[0] == 0
+    for name, table, words in (
+        ("few.csv", TABLE.select(["price", "w"]), ["few.csv", "'a', 'b'"]),
+        ("bad.csv", TABLE.set_column(0, "a", [["1"] * 77 + ["thirty"] * (N - 77)]), ["bad.csv: row 77", "'a'"]),
+        ("bad.parquet", TABLE.set_column(0, "a", [["1"] * 77 + ["thirty"] * (N - 77)]), ["row 77 of bad", "'a'"]),
+    ):
+        (pa.csv.write_csv if name.endswith("csv") else pq.write_table)(table, name)
+        code, _, err = run(capsys, f"predict m.rffboost {name} --out p.csv")
+        assert code == 2
+        for word in words:
+            assert word in err
+
+
 FIT = "fit 0.parquet --out m.rffboost"
 MISTAKES = {
     f"{FIT} --target z": ["target", "'z'", "price"],
@@ -95,6 +160,7 @@ MISTAKES = {
     f"{FIT} --target price --param n_estimators=0": ["n_estimators", "0"],
     f"{FIT} --target price --columns a,q": ["columns", "'q'"],
     "fit 0.parquet rows.csv --target price --out m.rffboost": ["one kind", ".csv", ".parquet"],
+    "fit 0.parquet --target price --out m.rffboost --delimiter ;": ["--delimiter", ".parquet"],
     "fit absent.parquet --target price --out m.rffboost": ["absent.parquet"],
     "fit *.parquet --target price --out 0.parquet": ["--out", "0.parquet", "input"],
     "predict old.rffboost 0.parquet --out p.txt": [".txt", ".parquet"],
