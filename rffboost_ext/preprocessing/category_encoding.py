@@ -134,7 +134,8 @@ def resolve_categorical_features(owner: str, given: Any, X: Any) -> list[int]:
         if given not in ("from_dtype", "auto"):
             raise ValueError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
         typed, every = categorical_columns(X), range(np.shape(X)[1])
-        return typed if given == "from_dtype" else [j for j in every if j in typed or has_few_texts(X, j)]
+        may_hold_text = given == "auto" or is_table(X)
+        return [j for j in every if j in typed or (may_hold_text and has_few_texts(X, j))]
     array, n_features = np.asarray(given), np.shape(X)[1]
     if array.ndim != 1 or (array.dtype.kind not in "biuUO" and array.size):
         raise TypeError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")

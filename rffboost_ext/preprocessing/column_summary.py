@@ -94,7 +94,8 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
     """
     X = SparseRows.of(X) if issparse(X) else read_table(X)
     X = X if is_table(X) or X.dtype.kind == "f" else mixed_array(X)
-    is_auto = isinstance(categorical_features, str) and categorical_features == "auto"
+    by_type = ("from_dtype", "auto") if is_table(X) else ("auto",)
+    is_auto = isinstance(categorical_features, str) and categorical_features in by_type
     coded = categorical_columns(X) if is_auto else resolve_categorical_features(owner, categorical_features, X)
     may_hold_text = is_auto and not isinstance(X, SparseRows)
     texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if may_hold_text else []

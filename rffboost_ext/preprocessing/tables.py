@@ -33,6 +33,8 @@ from ..utils.typing import Array
 FLOAT_TYPES = [np.float64, np.float32]
 # Maximum number of levels of text that is categorical by itself.
 MAX_TEXTS = 255
+# A column of text is one of numbers if at most this share of its cells are none.
+FEW_ERRORS = 0.1
 
 
 def read_table(X: Any, argument: str = "X") -> Any:
@@ -135,17 +137,25 @@ def categorical_columns(X: Any) -> list[int]:
 
 
 def has_few_texts(X: Any, column: int) -> bool:
-    """Whether a column holds text that is no numbers, of at most `MAX_TEXTS` levels with two rows on average."""
+    """Whether a column holds text that is no numbers, of at most `MAX_TEXTS` levels with two rows on average.
+
+    Text of numbers but for a few cells is taken for numbers with errors.
+    """
     array = column_values(X, column)
     values = [value for value in array.tolist() if not is_missing(value)] if array.dtype.kind in "OU" else []
-    levels = {value for value in values if isinstance(value, str)}
-    if len(levels) > min(MAX_TEXTS, len(values) / 2) or not all(isinstance(value, str) for value in values):
+    counts = Counter(value for value in values if isinstance(value, str))
+    if len(counts) > min(MAX_TEXTS, len(values) / 2) or counts.total() < len(values):
         return False
+    return sum(count for value, count in counts.items() if not is_number(value)) > FEW_ERRORS * len(values)
+
+
+def is_number(text: str) -> bool:
+    """Whether text is that of a number."""
     try:
-        real_numbers(np.array([*levels], dtype=object), "text", text=True)
+        float(text)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
 
 
 def get_column(X: Any, column: int) -> Any:
@@ -196,9 +206,9 @@ def allowed_in_fit(X: Any, column: int, array: Array) -> str:
     if array.dtype.kind in "mM" or any(isinstance(value, TIMES) for value in array.tolist()):
         return ", such as the days since a date, the month or the hour"
     # A column of a categorical type was excluded by categorical_features.
-    typed = not is_table(X) or column in categorical_columns(X)
-    advice = "" if typed else "give it the data type category, or "
-    return f', or be categorical: {advice}name it in categorical_features, or set categorical_features="auto"'
+    if is_table(X) and column not in categorical_columns(X):
+        return ", or be categorical: give it the data type category, or name it in categorical_features"
+    return ', or be categorical: name it in categorical_features, or set categorical_features="auto"'
 
 
 def mixed_array(X: Any) -> Array:

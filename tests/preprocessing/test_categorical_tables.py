@@ -26,6 +26,7 @@ def frames():
     yield "array of objects", values, [0, 2]
     yield "list of lists", values.tolist(), [0, 2]
     yield "ordered", TABLE.astype({"whole": pd.CategoricalDtype([25, 5, 15], ordered=True)}), "from_dtype"
+    yield "text", TABLE.astype({"text": object}), "from_dtype"
     yield "nullable", TABLE.astype({"number": "Float64"}), "from_dtype"
 
 
@@ -100,9 +101,9 @@ def test_numbers_alone_have_no_coding(given):
         ),
         (
             {},
-            TABLE.astype({"text": object}),
+            TABLE.assign(text=[*map(str, range(140)), *["b"] * 10]),
             ValueError,
-            "column 'text' of X must hold numbers.*categorical_features",
+            "column 'text' of X must hold numbers.*categorical_features.*'b' as entry 140",
         ),
         ({"categorical_features": None}, TABLE, ValueError, "column 'text' of X must hold numbers"),
         ({}, TABLE.astype(object).to_numpy(), ValueError, "column 0 of X must hold numbers.*categorical_features"),

@@ -91,9 +91,9 @@ def test_text_of_few_levels_is_categorical_by_itself(as_given):
 def test_all_refused_columns_are_in_one_error():
     y = np.arange(40.0)
     with pytest.raises(
-        ValueError, match=r"column 'word' of X must hold numbers, .*auto.*, got 'a'.*; so must 'name'$"
+        ValueError, match=r"column 'word' of X must hold numbers, .*name it.*, got 'a'.*; so must 'name'$"
     ):
-        RFFBoostRegressor().fit(MANY, y)
+        RFFBoostRegressor(categorical_features=None).fit(MANY, y)
     numbers = MANY[["number", "digits", "flag"]]
     for options in ({}, {"categorical_features": ["flag"]}):
         model = RFFBoostRegressor(learner="tree", n_estimators=2, **options).fit(numbers, y)
