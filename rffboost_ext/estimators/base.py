@@ -338,8 +338,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
             if any(len(one) > limit and selected_round(one.tolist(), self.tol) == limit for one in several)
         ]
         if names:
+            who = "the model" if len(self.member_names_) == 1 else ", ".join(names)
             warn_user(
-                f"{type(self).__name__}: {', '.join(names)} still improved at the limit of {limit:,} rounds: a "
+                f"{type(self).__name__}: {who} still improved at the limit of {limit:,} rounds: a "
                 f"larger n_estimators or learning_rate may help"
             )
 

@@ -65,6 +65,7 @@ def test_training_rows_alone_are_not_monitored_by_a_metric() -> None:
 def test_the_last_set_of_other_rows_is_monitored(make) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".* at the limit of 15 rounds")
         wanted = fitted([TRAIN, VALID], make)
     for sets in ([VALID, TRAIN], [VALID, TRAIN, (X[:90], Y[:90])]):
         with pytest.warns(UserWarning, match="'validation_1' has rows of the training set.* does not monitor it"):
@@ -151,4 +152,5 @@ def test_equal_targets_have_best_scores(loss, size) -> None:
     held = X[200 : 200 + size], np.full(size, 2.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".* at the limit of 15 rounds")
         fitted([held], RFFBoostRegressor, np.exp(X[:, 0]), loss=loss, learner="mixture")
