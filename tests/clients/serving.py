@@ -16,7 +16,12 @@ from .jobs import classes, classifier, job, numbers, regressor
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@job("tracking", "mlflow", 'classifiers: `evaluator_config={"explainability_algorithm": "permutation"}`')
+@job(
+    "tracking",
+    "mlflow",
+    '`log_model(model, serialization_format="cloudpickle")`; classifiers: '
+    '`evaluator_config={"explainability_algorithm": "permutation"}`',
+)
 def mlflow_run(folder):
     """A model that is logged, loaded, and evaluated with SHAP plots."""
     import matplotlib
