@@ -22,7 +22,7 @@ from .protos import numpy_type
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts
-from .text_steps import accept_empty_texts, missing_texts
+from .text_steps import missing_texts, with_texts_for_gaps
 from .word_steps import CONVERTERS, shapes
 
 TEXT = "text"
@@ -73,7 +73,6 @@ def open_steps(
         types = {}
     require_no_terms([step for _, step in source.steps.steps])
     model = converted(source, types, dtype, graph.opsets)
-    accept_empty_texts(model, source.steps)
     check_steps(model, dtype)
     names = input_names(list(types), {extra.name for extra in source.extras})
     inputs = [value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True)]
@@ -99,8 +98,9 @@ def converted(
         if isinstance(step, KBinsDiscretizer) and step.encode == "onehot":
             raise ValueError("to_onnx: KBinsDiscretizer must have encode='onehot-dense' in a graph, got 'onehot'")
     ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": shapes(dtype)}
+    steps = with_texts_for_gaps(source.steps)
     try:
-        model = skl2onnx.convert_sklearn(source.steps, initial_types=inputs, target_opset=opsets, **ours)
+        model = skl2onnx.convert_sklearn(steps, initial_types=inputs, target_opset=opsets, **ours)
     except ConversionError:
         raise
     # skl2onnx's errors have no common base class.

@@ -99,7 +99,7 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
         (
             LogisticRegression(),
             TypeError,
-            r"^to_onnx: got LogisticRegression; for one of ours .* register_skl2onnx\(\)",
+            r"^to_onnx: got LogisticRegression; for one of ours .*register_skl2onnx\(\)",
         ),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],
