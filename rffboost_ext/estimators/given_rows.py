@@ -18,8 +18,9 @@ from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
 from ..preprocessing.tables import number_array
 from ..sources.core import Batch, Source, gather
+from ..sources.levels import Levels
 from ..sources.mass import GradientMass
-from ..sources.sample import Levels, Sample, batch_weight, draw, groups_or_rows, positive_rows
+from ..sources.sample import Sample, batch_weight, draw, groups_or_rows, positive_rows
 from ..utils.typing import Array
 from .planning import compose
 

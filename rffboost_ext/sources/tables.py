@@ -202,7 +202,7 @@ def choose_columns(
 
 
 def require_names(owner: str, parameter: str, given: Collection[str], names: list[str], where: str) -> None:
-    """Raise a ValueError that tells all names of no column, and those that are like them, or one of several."""
+    """Raise a ValueError unless each name is that of one column; the message has all others, and similar names."""
     absent = [name for name in given if name not in names]
     if absent:
         near = {name: get_close_matches(name, names, 1) for name in absent}
