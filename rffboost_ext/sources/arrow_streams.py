@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from mmap import mmap
@@ -146,10 +147,23 @@ def lazy(
     return Tables([stream], chosen, chosen.types(schema), max_rows)
 
 
-def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Any:
+def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:
     """The record batches of a dataset of Arrow, without reading ahead."""
     options = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
-    return data.scanner(columns=columns, batch_size=size, **options).to_reader()
+    try:
+        yield from data.scanner(columns=columns, batch_size=size, **options).to_reader()
+    except ValueError as error:
+        raise ValueError(f"{', '.join(converted_columns(data)) or 'a file'}: {error}") from error
+
+
+def converted_columns(data: Any) -> Iterator[str]:
+    """The columns of the files of a dataset that are not of its types."""
+    with suppress(ValueError):
+        # A filtered dataset does not tell its files.
+        for fragment in data.get_fragments():
+            for field in fragment.physical_schema:
+                if field.name in data.schema.names and field.type != data.schema.field(field.name).type:
+                    yield f"{getattr(fragment, 'path', 'a table')}: column {field.name!r} of type {field.type}"
 
 
 def scan_stream(data: Any, columns: list[str] | None = None, size: int = 0) -> Any:
