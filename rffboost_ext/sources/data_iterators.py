@@ -51,8 +51,8 @@ def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:
         ``next(input_data)`` calls ``input_data(data=..., label=..., weight=..., qid=...)`` with some rows, as an
         array, a sparse matrix or a table, and returns whether it did. The same rows come in the same order after
         each ``reset()``. An absent entry of a sparse matrix is 0, which XGBoost itself takes for a missing value.
-        Tables have names and types of features; ``feature_names`` of arrays are not used, and a type of categories is
-        an error.
+        Tables have names and types of features. Those of arrays are not used, and ``feature_types`` with
+        categories are an error.
     max_rows : int or "auto", default="auto"
         Maximum number of rows that a fit keeps in memory; see :class:`Source`.
 

@@ -80,9 +80,8 @@ def test_rounded_ends_do_not_lead_beyond_the_logarithm():
 
 
 def test_ranges_with_bends_are_not_combined():
-    for call in (BENT.after, BENT.union):
-        with pytest.raises(ValueError, match="ranges with a log transform cannot be combined"):
-            call(replace(BENT, log_scale=None))
+    with pytest.raises(ValueError, match="ranges with a log transform cannot be combined"):
+        BENT.after(replace(BENT, log_scale=None))
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

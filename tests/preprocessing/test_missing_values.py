@@ -96,7 +96,7 @@ def test_columns_are_named(learner):
     given = {"n_estimators": 3, "random_state": 0, "early_stopping": False, "missing": "error"}
     model = RFFBoostClassifier(learner=learner, **given).fit(table, Y)
     model.predict(table)
-    for method in (model.predict, model.gradient, model.transform, lambda X: model.shap_values(X, table)):
+    for method in (model.predict, model.gradient, lambda X: model.shap_values(X, table)):
         with pytest.raises(ValueError, match="NaN in column 'weight', which had no missing"):
             method(table.assign(weight=np.nan))
     with pytest.raises(ValueError, match="infinity"):
