@@ -91,8 +91,7 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
     if isinstance(given, Loss) or given in LOSSES.names():
         loss = decoder.loss if given == decoder.name else compatible_loss(given, decoder)
-        name = given if isinstance(given, str) else LOSSES.name_of(given)
-        return EvaluationMetric(name, False, MeanLoss(loss), coupling=loss)
+        return EvaluationMetric(name_and_direction(given)[0], False, MeanLoss(loss), coupling=loss)
     named, coupling = find_metric(given) if isinstance(given, str) else None, None
     if named is not None:
         name, greater, function = given, named.greater_is_better, named.function
@@ -100,20 +99,20 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
         if named.needs_loss:
             function = partial(function, loss=decoder.loss)
             decoder = replace(decoder, whole_response=True)
-    elif isinstance(given, str):
-        name, greater, function = given, True, named_scorer(given)
     else:
         name, greater = name_and_direction(given)
-        function = given
+        function = named_scorer(given) if isinstance(given, str) else given
     score = metric_score(function, decoder)
     return EvaluationMetric(name, greater, with_named_errors(name, score, decoder), decoder, coupling)
 
 
 def name_and_direction(given: Any) -> tuple[str, bool]:
-    """The name of a function or a scorer, and whether greater is better.
-
-    A scorer of scikit-learn is named after its function, with its sign.
-    """
+    """The name of a metric, and whether greater is better."""
+    if isinstance(given, str):
+        return given, given not in LOSSES.names()
+    if isinstance(given, Loss):
+        return LOSSES.name_of(given), False
+    # A scorer of scikit-learn is named after its function, with its sign.
     function = score_function(given) or given
     while isinstance(function, partial):
         function = function.func

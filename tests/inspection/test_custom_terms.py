@@ -11,7 +11,17 @@ import pytest
 from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
 
-from rffboost_ext import Cosines, Ensemble, Learner, Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, average
+from rffboost_ext import (
+    Cosines,
+    Ensemble,
+    Learner,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    SymmetricTree,
+    Term,
+    average,
+)
 from rffboost_ext.core import term as term_module
 from rffboost_ext.inspection.importance import importances, variances
 from rffboost_ext.inspection.shapley import shapley_values
@@ -80,7 +90,7 @@ def beside_trees():
 MODELS = {
     "beside trees": beside_trees,
     "alone": lambda: REGRESSION(learner=ExtremeLearning()).fit(X, Y),
-    "mixture": lambda: REGRESSION(learner=Mixture(cosines=ExtremeLearning())).fit(X, Y),
+    "mixture": lambda: REGRESSION(learner=Mixture(ExtremeLearning(), SymmetricTree(leaf="constant"))).fit(X, Y),
     "in original units": lambda: REGRESSION(learner=ExtremeLearning(), standardize=False).fit(X, Y),
     "table": lambda: REGRESSION(learner=ExtremeLearning()).fit(TABLE, Y + (TABLE.c == "q")),
     "classes": lambda: RFFBoostClassifier(learner=ExtremeLearning(), **PARAMS).fit(X, LABELS),

@@ -37,7 +37,7 @@ def assert_same(one, other, X: Array) -> None:
         np.testing.assert_array_equal(one.ensemble_.raw(X.astype(dtype)), other.ensemble_.raw(X.astype(dtype)))
     for ours, theirs in zip(one.staged_predict(X), other.staged_predict(X), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_array_equal(one.transform(X), other.transform(X))
+    np.testing.assert_array_equal(one.ensemble_.outputs(X), other.ensemble_.outputs(X))
     if one.task == "classification":
         np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
         np.testing.assert_array_equal(one.classes_, other.classes_)
