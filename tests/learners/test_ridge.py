@@ -61,8 +61,8 @@ def test_rounds_share_their_frequencies(learner, n_outputs, standardize) -> None
     assert isinstance(block, Cosines)
     # One of them is the intercept.
     assert len(block.omega) == 1 + n_outputs * learner.n_components
-    assert model.transform(X).shape == (len(X), len(block.omega))
-    raw = model.ensemble_.baseline + model.transform(X) @ block.weight
+    assert model.ensemble_.outputs(X).shape == (len(X), len(block.omega))
+    raw = model.ensemble_.baseline + model.ensemble_.outputs(X) @ block.weight
     size = np.abs(raw).max()
     for scores in (model.ensemble_.raw(X), list(model.ensemble_.staged(X))[-1]):
         np.testing.assert_allclose(scores, raw, rtol=0, atol=1e-9 * size)
