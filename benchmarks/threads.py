@@ -2,9 +2,9 @@
 
     python -m benchmarks.threads --out FILE.csv [--datasets NAME ...] [--systems NAME ...] [--splits N]
 
-Systems have their defaults; a name says the threads. Both cores must be idle. Each split is a new draw, and a
-first fit to other rows pays for imports and compilation. The report has the factor of the second thread, and for more
-threads what the serial share that follows from it allows (Amdahl's law): these figures are computed, not measured.
+Systems have their defaults; a name says the threads. Both cores must be idle. Each split is a new draw. A first
+fit to other rows pays for imports and compilation. The report has the factor of the second thread. What more
+threads would give is computed from it by Amdahl's law, and not measured.
 """
 
 from __future__ import annotations
