@@ -31,12 +31,12 @@ from .comparison import (
     require_that,
     require_unchanged,
 )
+from .derivatives import gradient_is_the_derivative
 from .loss_sample import ADVICE, LossSample, samples_of_fit
 from .losses import (
     LAWS_OF_FIT,
     both_classes_matter,
     constants_are_predicted,
-    gradient_is_the_derivative,
     nothing_is_kept,
     rows_may_repeat,
     rows_stand_alone,
