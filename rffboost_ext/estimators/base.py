@@ -24,7 +24,6 @@ from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import CoupledLoss, Loss
 from ..data.dataset import Dataset, warn_if_light
-from ..inspection.history_display import selected_round
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..losses.survival import SurvivalLoss
@@ -44,7 +43,6 @@ from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from ..utils.warnings import warn_user
 from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
@@ -66,6 +64,7 @@ from .planning import (
     plan_fit,
     recipe_of,
     splits_of_user,
+    warn_at_limit,
     without_duplicates,
 )
 from .recipe import Recipe
@@ -149,7 +148,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
         if plan.patience is not None and self._interrupt is None:
-            self._warn_at_limit(plan.n_estimators - start.n_initial)
+            warn_at_limit(self, plan.n_estimators - start.n_initial)
         self.n_rows_seen_ = n_rows
         if n_copies is not None:
             self.n_copies_ = n_copies
@@ -328,21 +327,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self.__dict__.update(result.evaluations)
         self._n_rounds = result.n_rounds
         self._interrupt = result.interrupt
-
-    def _warn_at_limit(self, limit: int) -> None:
-        """Warn of members that still improved in the last of their rounds."""
-        curves = zip(getattr(self, "member_names_", ()), getattr(self, "validation_curves_", ()), strict=False)
-        names = [
-            name
-            for name, several in curves
-            if any(len(one) > limit and selected_round(one.tolist(), self.tol) == limit for one in several)
-        ]
-        if names:
-            who = "the model" if len(self.member_names_) == 1 else ", ".join(names)
-            warn_user(
-                f"{type(self).__name__}: {who} still improved at the limit of {limit:,} rounds: a "
-                f"larger n_estimators or learning_rate may help"
-            )
 
     def _after_training(self, rows: Dataset, targets: TargetEncoder) -> None:
         """Set what an estimator computes from the rows of a fit with the fitted ensemble."""

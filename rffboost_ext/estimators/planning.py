@@ -16,6 +16,7 @@ from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
 from ..core import Learner
 from ..data.dataset import Dataset, check_sample_weight, merge_duplicates
+from ..inspection.history_display import selected_round
 from ..learners.mixture import has_trees
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
@@ -301,3 +302,19 @@ def clip_features(estimator: Any, parts: Parts, plan: Plan, data: Dataset, seed:
     if fourier and all(policy_of(one).allows_log(one) for one in fourier) and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
     return clipping
+
+
+def warn_at_limit(estimator: Any, limit: int) -> None:
+    """Warn of members of a fitted estimator that still improved in the last of their rounds."""
+    members, curves = (getattr(estimator, name, ()) for name in ("member_names_", "validation_curves_"))
+    names = [
+        name
+        for name, several in zip(members, curves, strict=False)
+        if any(len(one) > limit and selected_round(one.tolist(), estimator.tol) == limit for one in several)
+    ]
+    if names:
+        who = "the model" if len(members) == 1 else ", ".join(names)
+        warn_user(
+            f"{type(estimator).__name__}: {who} still improved at the limit of {limit:,} rounds: a larger "
+            f"n_estimators or learning_rate may help"
+        )
