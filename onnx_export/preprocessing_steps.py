@@ -19,7 +19,6 @@ from .embedding import declare_opsets
 from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
 from .model import input_names, value_info
 from .protos import numpy_type
-from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts
 from .text_steps import missing_texts, with_texts_for_gaps
@@ -71,7 +70,6 @@ def open_steps(
     types = {TEXT: np.dtype(object)} if source.takes_texts else initial_types(X, dtype)
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
-    require_no_terms([step for _, step in source.steps.steps])
     model = converted(source, types, dtype, graph.opsets)
     check_steps(model, dtype)
     names = input_names(list(types), {extra.name for extra in source.extras})

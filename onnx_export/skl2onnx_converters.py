@@ -46,10 +46,8 @@ def register_skl2onnx() -> None:
     `stack_method` of "predict" or, for two classes, "decision_function", VotingClassifier whose `weights` are a
     list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
 
-    Two models with our estimators inside raise a ValueError: TunedThresholdClassifierCV, whose threshold skl2onnx
-    leaves out, and one of our estimators as a transformer among other steps, which would be given its predictions.
-    skl2onnx is also wrong for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not
-    the numbers 0 .. K-1.
+    TunedThresholdClassifierCV, whose threshold skl2onnx leaves out, raises a ValueError. skl2onnx is also wrong
+    for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not the numbers 0 .. K-1.
 
     CountVectorizer, TfidfVectorizer, TfidfTransformer and Normalizer get our converters, with the words of Python.
 

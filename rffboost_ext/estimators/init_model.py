@@ -84,7 +84,7 @@ def compatible_ensemble(
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
     if given.link is not None and given.link != loss.link:
         what = f"the link of loss {loss!r}, {loss.link!r}, got {given.link!r}"
-        if type(given.link) is type(loss.link):
+        if type(given.link) is type(loss.link) and type(loss).prepared is not Loss.prepared:
             what = f"the same link, which loss {type(loss).__name__} prepares anew for the targets of each fit"
         raise ValueError(
             f"init_model must have {what}: pass the loss that it was trained with, loss=init_model.loss_, or an "

@@ -64,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """The number of threads for `n_jobs`: None for :func:`usable_threads`, -1 for all cores, -2 for one fewer."""
+    """The number of threads for `n_jobs`: None for ``usable_threads()``, -1 for all cores, -2 for one fewer."""
     if n_jobs is None:
         return usable_threads()
     if n_jobs > 0:

@@ -24,9 +24,7 @@ X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
 # It falls with "a" here and there.
 Y = 2.0 * np.sin(3.0 * X["a"]) + X["a"] + np.cos(2.0 * X["b"]) + 0.2 * RNG.normal(size=N)
 RISING, BRIEF = {"a": 1}, {"random_state": 0, "quality": "fast"}
-OWN = Recipe(
-    [MemberRule("trees", SymmetricTree(monotone_constraints=RISING)), MemberRule("cosines", "rff_newton")]
-)
+OWN = Recipe([MemberRule("trees", SymmetricTree(monotone_constraints=RISING))])
 MODELS = {
     "default": (RFFBoostRegressor(monotone_constraints=RISING, random_state=0), Y),
     "by position": (RFFBoostRegressor(monotone_constraints=[1, 0, 0], **BRIEF), Y),
@@ -35,7 +33,7 @@ MODELS = {
         Y,
     ),
     "of the learner": (RFFBoostRegressor(learner=Tree(monotone_constraints=RISING), n_estimators=9), Y),
-    "own recipe": (RFFBoostRegressor(quality=OWN.without("cosines"), random_state=0), Y),
+    "own recipe": (RFFBoostRegressor(quality=OWN, random_state=0), Y),
     "classes": (RFFBoostClassifier(monotone_constraints=RISING, **BRIEF), Y > 0.3),
     "risk": (RFFBoostSurvival("aft_normal", monotone_constraints=RISING, **BRIEF), np.exp(-Y)),
     "ranking": (

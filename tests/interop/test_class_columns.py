@@ -64,7 +64,7 @@ def test_costs_are_weights_in_the_hosts(host):
 def test_labels_with_costs_of_a_table(loss, codes):
     labels = np.array(["no", "perhaps", "yes"])[codes]
     y = pd.DataFrame({"label": labels, "cost": COST})
-    model = RFFBoostClassifier(loss, learner="tree", n_estimators=10, random_state=0)
+    model = RFFBoostClassifier(loss, learner="tree", n_estimators=10, early_stopping=False, random_state=0)
     model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])])
     assert model.classes_.tolist() == sorted(set(labels))
     assert model.score(X, y) == model.score(X, labels) > 0.8

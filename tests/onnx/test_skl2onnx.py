@@ -20,13 +20,13 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from onnx_export import register_skl2onnx, save_onnx
+from onnx_export import register_skl2onnx
 from onnx_export.runtimes import open_session
 from rffboost_ext import (
     RFF1,
@@ -167,30 +167,6 @@ def test_double_thresholds_declare_the_version_that_has_them() -> None:
     start = rlgb.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(wide, SIGNAL)
     model = regressor("tree").set_params(n_estimators=8).fit(wide, SIGNAL, init_model=start)
     np.testing.assert_allclose(outputs(model, wide)[0][:, 0], model.predict(wide), atol=1e-9)
-
-
-BEFORE_OTHERS: dict[str, Callable[[Any], Any]] = {
-    "a pipeline": lambda ours: make_pipeline(ours, LinearRegression()),
-    "a pipeline inside": lambda ours: make_pipeline(make_pipeline(StandardScaler(), ours), LinearRegression()),
-    "a union": lambda ours: make_pipeline(
-        FeatureUnion([("a", ours), ("b", StandardScaler())]), LinearRegression()
-    ),
-    "columns": lambda ours: make_pipeline(ColumnTransformer([("a", ours, [0, 1])]), LinearRegression()),
-}
-
-
-@pytest.mark.parametrize("name", BEFORE_OTHERS)
-def test_transformers_are_refused(name: str) -> None:
-    model = BEFORE_OTHERS[name](regressor("rff_1")).fit(X, SIGNAL)
-    with pytest.raises(ValueError, match="RFFBoostRegressor is a transformer among other steps"):
-        outputs(model)
-
-
-def test_transformers_before_one_of_ours_are_refused(tmp_path: Any) -> None:
-    model = make_pipeline(MinMaxScaler(), regressor("rff_1"), regressor("rff_1")).fit(X, SIGNAL)
-    with pytest.raises(ValueError, match="RFFBoostRegressor is a transformer among other steps"):
-        save_onnx(model, tmp_path / "m.onnx")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("around", [lambda model: model, in_pipeline, in_search])

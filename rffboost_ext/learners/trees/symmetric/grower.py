@@ -150,7 +150,10 @@ class SymmetricGrower:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
         learner, sums = self.learner, leaf_sums(leaf, tree.depth, derivatives)
         lines = self._lines(round, tree) if learner.has_linear_leaves and tree.depth > 0 else None
-        old = old_coefficients(tree, lines) if round.prior_weight else None
+        old = None
+        if round.prior_weight:
+            slope, center = (None if one is None else one[0] for one in (tree.slope, tree.center))
+            old = old_coefficients(tree.value[0], slope, center, lines)
         if old is not None:
             sums[..., 0] -= round.prior * old[..., -1]
             sums[..., 1] += round.prior

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....kernels import compiled
-from ....terms import SymmetricTrees
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 
@@ -140,16 +139,14 @@ def row_width(size: int) -> int:
     return -(-size // LANES) * LANES
 
 
-def old_coefficients(tree: SymmetricTrees, lines: Lines | None) -> Array:
-    """The coefficients that a tree has, (2**D, C, D + 1), for the centers and scales of lines."""
-    value = tree.value[0]
-    if tree.slope is None or tree.center is None or lines is None:
-        slopes = np.zeros((*value.shape, 0 if lines is None else tree.depth))
+def old_coefficients(value: Array, slope: Array | None, center: Array | None, lines: Lines | None) -> Array:
+    """The coefficients (2**D, C, D + 1) of the arrays of a tree, for the centers and scales of lines."""
+    if slope is None or center is None or lines is None:
+        slopes = np.zeros((*value.shape, 0 if lines is None else len(lines.feature)))
         return np.concatenate([slopes, value[..., None]], axis=-1)
-    slope = tree.slope[0]
     # Levels without a slope have an infinite scale.
     scaled = np.where(slope == 0.0, 0.0, slope * np.where(np.isfinite(lines.scale), lines.scale, 0.0))
-    moved = value + slope @ (lines.center - tree.center[0])
+    moved = value + slope @ (lines.center - center)
     return np.concatenate([scaled, moved[..., None]], axis=-1)
 
 
