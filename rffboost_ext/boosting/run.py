@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +27,8 @@ from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, va
 from .plan import Member, Plan, Result, Start
 from .training import Trainer
 
+# Rows times columns from which models are trained side by side: threads wait for one another between short passes.
+MIN_SHARED = 2**20
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25
 
@@ -222,7 +225,8 @@ class Run:
         self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Iterable[tuple[Any, ...]]
     ) -> Calls:
         """Calls of a function; with callbacks they run one by one in this thread."""
-        if self.callbacks or not trainers:
+        is_small = START_CALLS.get() is None and math.prod(self.rows.X.shape) < MIN_SHARED
+        if self.callbacks or not trainers or is_small:
             return call_later(function, several)
         return (START_CALLS.get() or partial(start_on_threads, trainers[0].n_jobs))(function, several)
 

@@ -102,7 +102,8 @@ def test_an_interrupt_of_the_first_thread_ends_all():
 
 
 @pytest.mark.parametrize("n", [500, 3_500])
-def test_default_fits_have_the_same_bits_on_any_threads(n):
+def test_default_fits_have_the_same_bits_on_any_threads(n, monkeypatch):
+    monkeypatch.setattr("rffboost_ext.boosting.run.MIN_SHARED", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     y = np.sin(X[:, 0]) + X[:, 1]
