@@ -212,7 +212,7 @@ class Run:
         if not splits:
             return Model(fitted[k], np.empty(0), np.empty(0))
         kept, held = splits[k % len(splits)]
-        # Rows are copied for one model at a time.
+        # Rows are copied when the model is trained, and not for all models at once.
         data = self.rows.take(kept)
         if fitted:
             model = self._replayed(trainer, data, fitted[k])

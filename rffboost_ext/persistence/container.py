@@ -136,7 +136,7 @@ def read_intact(file: BinaryIO) -> bytes:
         # The first field of an ONNX file is the version of its format, one byte.
         is_onnx = start[:1] == b"\x08" and start[2:3] in (b"\x12", b":")
         advice = ", but is an ONNX file: onnx_export.OnnxPredictor reads it" if is_onnx else ", or is damaged"
-        raise ValueError(f"was not written by rffboost_ext as a model or a checkpoint{advice}")
+        raise ValueError(f"was not written by rffboost_ext as a model{advice}")
     file.seek(0)
     data = file.read()
     if len(data) < PREFIX.size + DIGEST or hashlib.sha256(memoryview(data)[:-DIGEST]).digest() != data[-DIGEST:]:

@@ -240,10 +240,8 @@ def run_over_tiles(
 ) -> None:
     """Call ``kernel(*args, first, last)`` on `n_jobs` threads so that every tile is visited once.
 
-    There are at least `least` tiles per thread.
-
     Kernels release the GIL and write one result per tile, so results do not depend on the threads. Threads take
-    tiles from a shared queue, which balances the load.
+    tiles from a shared queue, which balances the load; there are at least `least` tiles for each.
     """
     threads = min(n_jobs, n_tiles // least)
     if threads < 2:
