@@ -34,14 +34,14 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import is_classifier
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import process_routing
-from sklearn.utils.validation import check_X_y, has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from ..boosting.early_stopping.validation_split import splits_of
 from ..core import Loss
-from ..data.columns import is_missing
 from ..losses.coupling import group_codes
-from ..preprocessing.tables import column_values, is_table, native_table, number_array, replace_missing
+from ..preprocessing.tables import number_array
 from ..utils.pipelines import final_estimator
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -110,15 +110,6 @@ def conformity_scores(y: Array, values: Array, unit: float) -> Array:
     return np.maximum(low - y, y - high) + ROUNDING_UNITS * unit * magnitude
 
 
-def missing_entries(values: Array) -> Array:
-    """Whether each entry of validated X is missing, (n, d)."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind != "O":
-        return np.zeros(values.shape, dtype=bool)
-    return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
-
-
 def least_size(alpha: float) -> int:
     """The least number of calibration rows with a finite margin: the least m with ``(m + 1) alpha >= 1``."""
     return math.ceil(min(1.0 / alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
@@ -135,22 +126,6 @@ def calibration_size(owner: str, alpha: float, fraction: float, n_samples: int) 
     return size
 
 
-def calibration_split(missing: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
-    """Rows to fit and `size` others; each column with missing values (n, d) has one in the former, if possible."""
-    from sklearn.model_selection import train_test_split
-
-    kept, held = train_test_split(np.arange(len(missing)), test_size=size, random_state=random)
-    for column in np.flatnonzero(missing.any(axis=0) & ~missing[kept].any(axis=0)):
-        if missing[kept, column].any():
-            continue
-        incomplete = np.flatnonzero(missing[held, column])[0]
-        # A complete row, so that no other column loses its missing value.
-        complete = np.flatnonzero(~missing[kept].any(axis=1))
-        if len(complete):
-            kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
-    return kept, held
-
-
 def groups_of_target(regressor: Any, y: Array) -> Array | None:
     """The groups that the loss of a regressor takes from targets (n,), as numbers (n,); None if it takes none."""
     loss = getattr(regressor, "loss", None)
@@ -160,11 +135,7 @@ def groups_of_target(regressor: Any, y: Array) -> Array | None:
 
 
 def split_rows(
-    values: Array,
-    weight: Array,
-    group: Array | None,
-    size_of: Callable[[int], int],
-    random: np.random.RandomState,
+    weight: Array, group: Array | None, size_of: Callable[[int], int], random: np.random.RandomState
 ) -> tuple[Array, Array, Array]:
     """Rows to fit, rows that calibrate, and the weights of the latter.
 
@@ -172,19 +143,22 @@ def split_rows(
 
     Parameters
     ----------
-    values, weight : ndarray of shape (n, d) and (n,)
-        Validated X, and weights; rows of weight 0 are in neither part.
+    weight : ndarray of shape (n,)
+        Rows of weight 0 are in neither part.
     group : ndarray of shape (n,), optional
     size_of : callable
         From the number of rows to that of those that calibrate.
     random : RandomState
     """
+    from sklearn.model_selection import train_test_split
+
     used = np.flatnonzero(weight)
-    if group is not None:
-        kept, held = group_split(group[used], size_of(len(used)), random)
+    size = size_of(len(used))
+    if group is None:
+        kept, held = train_test_split(used, test_size=size, random_state=random)
     else:
-        kept, held = calibration_split(missing_entries(values[used]), size_of(len(used)), random)
-    return used[kept], used[held], weight[used[held]]
+        kept, held = (used[part] for part in group_split(group[used], size, random))
+    return kept, held, weight[held]
 
 
 def split_by(
@@ -273,18 +247,13 @@ def check_predictions(owner: str, predicted: Any, n_samples: int) -> Array:
     return values
 
 
-def validated_rows(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
-    """X as one array, of objects if its columns have several types, and y; sets the columns of the estimator."""
-    y = y if y is None else number_array(y)
-    known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
-    if not is_table(X):
-        X = replace_missing(X) if isinstance(X, np.ndarray) else X
-        validated: tuple[Array, Array] = validate_data(estimator, X, y, **known)
-        return validated
-    # scikit-learn's check would convert categories next to truth values to numbers.
-    validate_data(estimator, native_table(X), skip_check_array=True)
-    columns = [replace_missing(column_values(X, column)) for column in range(X.shape[1])]
-    return check_X_y(np.column_stack(columns), y, estimator=estimator, **known)
+def validated_target(estimator: Any, X: Any, y: Any) -> Array:
+    """The targets (n,) of rows X, whose columns are set on the estimator; the regressor checks their values."""
+    validate_data(estimator, X, y, skip_check_array=True)
+    y = column_or_1d(number_array(y), warn=True)
+    assert_all_finite(y, input_name="y", estimator_name=type(estimator).__name__)
+    check_consistent_length(X, y)
+    return y
 
 
 def require_regressor(owner: str, given: Any, method: str = "fit") -> None:

@@ -34,7 +34,7 @@ from .calibration import (
     require_regressor,
     split_by,
     split_rows,
-    validated_rows,
+    validated_target,
 )
 from .given_rows import draw_uniform, sample_of
 from .parameters import explain_unknown
@@ -60,9 +60,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         None. With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
     alpha : float, default=0.1
         Miscoverage: intervals miss the target with at most this probability.
-    calibration_fraction : float or splitter, default=0.25
+    calibration_fraction : float, default=0.25
         Share of the rows that are drawn at random for calibration and held out from the regressor; at least
-        1 / alpha - 1 rows, which a finite margin requires. A splitter is as `calibration`.
+        1 / alpha - 1 rows, which a finite margin requires.
     calibration : splitter, optional
         A splitter of scikit-learn whose last split holds out the rows that calibrate, such as later rows by
         ``TimeSeriesSplit``, or whole groups by ``GroupShuffleSplit``; it takes the place of the share.
@@ -90,9 +90,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     sample: formulas in ``rffboost_ext.estimators.calibration``. With ``groups`` that
     label all copies of a row as one group, none of a calibration row are fitted to.
 
-    If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
-    regressor's part: the regressor then accepts missing values in the column whatever the seed.
-
     If targets tie, as prices do, many lie exactly at the bounds of intervals. Each score therefore includes a
     tolerance for the rounding of its own row. The rounding of an exported graph may put some targets outside.
 
@@ -117,7 +114,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     constraints = {
         "alpha": Real(0.0, 1.0, closed="neither"),
-        "calibration_fraction": Real(0.0, 1.0, closed="neither") | SplitterCheck(),
+        "calibration_fraction": Real(0.0, 1.0, closed="neither"),
         "calibration": SplitterCheck() | OPTIONAL,
         "random_state": SEED,
     }
@@ -127,7 +124,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self,
         estimator: Any = None,
         alpha: float = 0.1,
-        calibration_fraction: Any = 0.25,
+        calibration_fraction: float = 0.25,
         random_state: Any = None,
         calibration: Any = None,
     ) -> None:
@@ -221,31 +218,27 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     ) -> ConformalRegressor:
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
         # The regressor gets the original X, with the columns of a DataFrame.
-        regressor, table = train.__self__, read_table(given.X)
-        X, (values, y) = native_table(table), validated_rows(self, table, given.y)
-        weight = check_sample_weight(given.weight, len(y))
+        owner, regressor, X = type(self).__name__, train.__self__, native_table(read_table(given.X))
+        y = validated_target(self, X, given.y)
+        weight, self.n_rows_seen_ = check_sample_weight(given.weight, len(y)), given.n_rows or len(y)
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
             fit_params = fit_params | {"base_margin": base_margin}
         params = arguments_of_fit(self, regressor, given.weight, given.groups, fit_params)
-        group = encode_groups(type(self).__name__, given.groups, X)
+        group = encode_groups(owner, given.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
-        owner, chosen = (
-            type(self).__name__,
-            self.calibration_fraction if self.calibration is None else self.calibration,
-        )
-        if hasattr(chosen, "split"):
-            *parts, weight = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
+        if self.calibration is None:
+            size = partial(calibration_size, owner, self.alpha, self.calibration_fraction)
+            *parts, weight = split_rows(weight, group, size, random)
         else:
-            size = partial(calibration_size, owner, self.alpha, chosen)
-            *parts, weight = split_rows(values, weight, group, size, random)
+            rows = X, y, given.groups
+            *parts, weight = split_by(owner, self.calibration, rows, weight, group, self.alpha)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)
         offset = None if base_margin is None else base_margin[parts[1]]
         facts = target.astype(np.float64), self.estimator_, self._predicted(held, offset), weight
-        self.margin_, self.coverage_ = fit_margin(type(self).__name__, self.alpha, *facts)
-        self.n_rows_seen_ = given.n_rows or len(values)
+        self.margin_, self.coverage_ = fit_margin(owner, self.alpha, *facts)
         return self
 
     def draw(self, source: Source) -> Sample:

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit, train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
-from rffboost_ext.estimators.calibration import calibration_split, margin_rank
+from rffboost_ext.estimators.calibration import margin_rank
 
 
 def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:
@@ -61,7 +61,7 @@ def test_rows_beyond_the_rank_do_not_widen_intervals(dtype, far):
     y = y[:, 0]
     model = ConformalRegressor(Echo(dtype), alpha=0.2, random_state=1)
     margin = model.fit(X, y).margin_
-    _, held = calibration_split(np.zeros((400, 1), dtype=bool), 100, np.random.RandomState(1))
+    _, held = train_test_split(np.arange(400), test_size=100, random_state=1)
     errors = np.abs(y - X[:, 0])
     beyond = held[errors[held] > margin]
     assert margin == pytest.approx(np.sort(errors[held])[80], rel=1e-5)
@@ -131,14 +131,11 @@ def test_groups_are_not_divided_by_the_calibration() -> None:
         ConformalRegressor(Remembering()).fit(X, y, groups=group[:-1])
 
 
-SPLITTERS = {
-    "calibration": TimeSeriesSplit(3),
-    "calibration_fraction": PredefinedSplit(np.repeat([-1, 0], [150, 50])),
-}
+SPLITTERS = [TimeSeriesSplit(3), PredefinedSplit(np.repeat([-1, 0], [150, 50]))]
 
 
-@pytest.mark.parametrize("name", SPLITTERS)
-def test_later_rows_calibrate(name):
+@pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
+def test_later_rows_calibrate(splitter):
     class Recording(KNeighborsRegressor):
         def fit(self, X, y):
             self.seen_ = X[:, 0]
@@ -147,8 +144,7 @@ def test_later_rows_calibrate(name):
     X, y = np.arange(200.0)[:, None], np.random.default_rng(0).standard_normal(200)
     weight = np.ones(200)
     weight[[0, 199]] = 0.0
-    splitter = SPLITTERS[name]
-    model = ConformalRegressor(Recording(1), alpha=0.2, **{name: splitter}).fit(X, y, sample_weight=weight)
+    model = ConformalRegressor(Recording(1), alpha=0.2, calibration=splitter).fit(X, y, sample_weight=weight)
     kept, held = (part[weight[part] > 0.0] for part in list(splitter.split(X))[-1])
     assert model.estimator_.seen_.tolist() == kept.tolist()
     scores = np.sort(np.abs(y[held] - model.predict(X[held])))
