@@ -38,7 +38,7 @@ LASSO = MemberRule("lasso", LassoPath(), limit=RIDGE_LIMIT, when=TrainingConditi
 # Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
 # which symmetric trees look for in all nodes of a level at once.
 RANKING_TREES = SymmetricTree(leaf="linear", max_bin=64, colsample_bytree=0.5)
-COSINES_OF_MANY_ROWS: dict[str, Any] = {"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1}
+MORE_CANDIDATES: dict[str, Any] = {"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1}
 
 
 def choose_recipe(facts: Facts, quality: str = "auto") -> Recipe:
@@ -83,7 +83,7 @@ def recipe_of_many(facts: Facts) -> Recipe:
     after, n_models = ("keep", None) if facts.rows == "groups" and n_groups <= FEW else ("refit", 1)
     members = [
         MemberRule("mixture", mixture(facts), after, n_models),
-        MemberRule("cosines", cosines_of(facts, 3.0), n_models=n_models, limit=COSINES_LIMIT),
+        cosines(n_models),
     ]
     if facts.rows != "groups":
         n_models = max(TREE_ROWS // facts.n_samples, 1)
@@ -92,7 +92,7 @@ def recipe_of_many(facts: Facts) -> Recipe:
 
 
 def recipe_of_few(facts: Facts) -> Recipe:
-    """Trees and kernel machines of all folds."""
+    """Trees and kernel machines of all folds, and cosines from :data:`MEDIUM` rows on."""
     is_medium, is_wide = facts.n_samples >= MEDIUM, facts.n_features >= MANY_FEATURES
     is_unequal = has_unequal_weights(facts)
     kernel: dict[str, Any] = {"n_components": 256 if is_medium else 512, "compare_scales": is_medium or is_wide}
@@ -106,6 +106,8 @@ def recipe_of_few(facts: Facts) -> Recipe:
     if facts.n_classes is not None and not is_unequal:
         when = TrainingCondition(0.02, 0.65, 0.9, 4, 1.1) if is_medium else TrainingCondition(0.02, 0.45, 1.5, 4)
         members.append(MemberRule("kernel logistic regression", RFFIRLS(**kernel), limit=IRLS_LIMIT, when=when))
+    if is_medium and facts.rows != "groups":
+        members.append(cosines())
     rate, rounds = (0.1, 20) if is_wide else (0.3, 15 if is_medium else 12)
     rate, rounds = (0.1, 40) if is_unequal else (rate, rounds)
     patience = patience_of(facts, Patience(rounds, 0.0, 0.2, 0.01))
@@ -113,13 +115,14 @@ def recipe_of_few(facts: Facts) -> Recipe:
 
 
 def fast_recipe(facts: Facts) -> Recipe:
-    """One model of symmetric trees."""
+    """One model of symmetric trees, and one of ridge regression for a large sparse matrix."""
     n, many = facts.n_samples, facts.n_samples > FEW
     trees = SymmetricTree(leaf="linear", max_depth=tree_depth(n) - 2, max_bin=64, ordered=n < MEDIUM)
     rate, rounds = (0.1, 40) if has_unequal_weights(facts) else (0.3 if many else 0.2, 12)
     patience = Patience(rounds, 0.0, *((0.05, 1e-3) if many else (0.2, 0.01)))
-    rule = MemberRule("trees", sparse_trees(facts) if facts.is_sparse else trees, "replay")
-    return Recipe([rule], rate, patience_of(facts, patience))
+    rule = MemberRule("trees", trees, "keep" if many else "replay")
+    members = sparse_members(facts) if facts.is_sparse else [rule]
+    return Recipe(members, rate, patience_of(facts, patience))
 
 
 def has_unequal_weights(facts: Facts) -> bool:
@@ -130,7 +133,7 @@ def has_unequal_weights(facts: Facts) -> bool:
 
 def single_recipe(facts: Facts, fast: bool = False) -> Recipe:
     """The recipe of a single model, which continues from another one or can be continued."""
-    if fast and facts.rows != "groups":
+    if fast and facts.rows != "groups" and not facts.is_sparse:
         return fast_recipe(facts)
     learner = sparse_trees(facts) if facts.is_sparse and facts.rows != "groups" else mixture(facts)
     return recipe_of_learner(learner, facts, 1)
@@ -172,18 +175,16 @@ def sparse_members(facts: Facts) -> list[MemberRule]:
 
 def mixture(facts: Facts) -> Mixture:
     """Cosines and symmetric trees in turns: the best single kind of model."""
-    if facts.rows == "groups":
-        trees = RANKING_TREES
-    elif facts.n_samples <= FEW:
-        trees = symmetric_trees(facts)
-    else:
-        trees = SymmetricTree(leaf="linear", ordered=False)
-    return Mixture(cosines_of(facts, 4.0 if facts.n_samples > FEW else 2.0), trees)
+    many = facts.n_samples > FEW
+    trees = SymmetricTree(leaf="linear", ordered=False) if many else symmetric_trees(facts)
+    newton = RFFNewton(relative_rate=4.0, **MORE_CANDIDATES) if many else RFFNewton(relative_rate=2.0)
+    return Mixture(newton, RANKING_TREES if facts.rows == "groups" else trees)
 
 
-def cosines_of(facts: Facts, relative_rate: float) -> RFFNewton:
-    """Second-order cosines, of more candidates with many rows."""
-    return RFFNewton(relative_rate=relative_rate, **(COSINES_OF_MANY_ROWS if facts.n_samples > FEW else {}))
+def cosines(n_models: int | None = None) -> MemberRule:
+    """Cosines alone, which smooth functions need."""
+    learner = RFFNewton(relative_rate=3.0, **MORE_CANDIDATES)
+    return MemberRule("cosines", learner, n_models=n_models, limit=COSINES_LIMIT)
 
 
 def tree_depth(n_samples: int) -> int:

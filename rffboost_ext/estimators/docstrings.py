@@ -65,11 +65,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         the splits stay), or one model of new rounds is trained. With True no model stays as it is, with False all
         do.
     quality : "auto", "fast" or Recipe, default="auto"
-        What early stopping trains. "auto" stacks symmetric trees with kernel machines up to 3,000 rows, and with a
-        mixture and cosines above; weights minimise the loss on held-out rows. See
+        What early stopping trains. "auto" stacks symmetric trees with kernel machines up to 3,000 rows, with a
+        mixture above, and from 1,000 rows on with cosines; weights minimise the loss on held-out rows. See
         :func:`~rffboost_ext.recipes.choose_recipe` and ``docs/defaults.md``. "fast" trains one model of symmetric
-        trees; it has no effect on a ranker, or with a learner. A :class:`~rffboost_ext.recipes.Recipe` has the
-        members of a stack of your own; the learner is then "auto".
+        trees, and on a large sparse matrix one of ridge regression; it has no effect on a ranker, or with a
+        learner. A :class:`~rffboost_ext.recipes.Recipe` has the members of a stack of your own; the learner is
+        then "auto".
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such
