@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from rffboost_ext import RFFK, baselines, boost
+from rffboost_ext import RFFK, boost
 from rffboost_ext.learners import FitCriterion, Placement
 
 
@@ -70,9 +70,3 @@ prior = learner.set_params(weighting="uniform")
 landmarks = boost(A, y_train[:, None] * 1.0, loss="squared_error", learner=prior, step="zero", random_state=0)
 svm = LinearSVC().fit(similarities(A), y_train)
 print(f"weights not learned: test accuracy {svm.score(similarities(B), y_test):.3f}")
-
-# The same from the package, with a bound on the loss of such a similarity on new rows.
-model = baselines.pbrff(100, svm="liblinear", random_state=0).fit(X_train, y_train)
-report = baselines.report_landmarks(model.mapping_, X_train, y_train)
-print(f"from the package: test accuracy {model.score(X_test, y_test):.3f}")
-print(f"loss of a landmark: {report.loss.mean():.3f}, below {report.bound.mean():.3f} with probability 0.95")

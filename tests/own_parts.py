@@ -1,4 +1,4 @@
-"""Parts that a user writes: a term, a learner that fits it, and a loss with a column of its own."""
+"""Parts that a user writes: a term, a learner that fits it, and two losses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from rffboost_ext import Learner, Loss, Term
 from rffboost_ext.losses import BinaryLogitLink
+from rffboost_ext.losses.wrapper import LossWrapper
 
 Array = np.ndarray
 
@@ -60,3 +61,10 @@ class CostLogit(Loss):
     def baseline(self, y, weight):
         p = np.average(y[:, 0], weights=weight * y[:, 1])
         return np.array([np.log(p / (1.0 - p))])
+
+
+class FromZero(LossWrapper):
+    """Another loss, from raw scores of 0 instead of the best constant."""
+
+    def baseline(self, y, weight):
+        return np.zeros_like(self.loss.baseline(y, weight))

@@ -73,7 +73,6 @@ def application() -> Typer:
     import typer
 
     from ..experiments.compare.command import compare_command
-    from ..experiments.reproduce.command import reproduce_command
     from .files import fit_command, predict_command
 
     app = typer.Typer(add_completion=False)
@@ -91,7 +90,6 @@ def application() -> Typer:
     app.command("fit")(fit_command)
     app.command("predict")(predict_command)
     app.command("compare")(compare_command)
-    app.command("reproduce")(reproduce_command)
     # Listed here; `main` runs it.
     app.command("warmup", help="Compile all kernels, so that no fit waits for the compiler.")(lambda: None)
     return app

@@ -1,1 +1,1 @@
-"""Comparisons with other systems, and reproductions of published results."""
+"""Comparisons with other systems."""

@@ -13,7 +13,6 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.rst"))
 MODULES = [
     "onnx_export",
     "rffboost_ext",
-    "rffboost_ext.baselines",
     "rffboost_ext.dask",
     "rffboost_ext.displays",
     "rffboost_ext.exporting",

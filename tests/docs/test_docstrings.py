@@ -11,6 +11,7 @@ import re
 import pytest
 from numpydoc.validate import validate
 
+import benchmarks.papers
 import onnx_export
 import rffboost_ext
 from rffboost_ext import LEARNERS, LOSSES, STEPS
@@ -18,7 +19,7 @@ from rffboost_ext import LEARNERS, LOSSES, STEPS
 PACKAGES = rffboost_ext, onnx_export
 MODULES = [
     name
-    for package in PACKAGES
+    for package in (*PACKAGES, benchmarks.papers)
     for _, name, _ in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not name.endswith("__main__")
 ]

@@ -1,1 +1,1 @@
-"""Tests of rffboost_ext.experiments, its command and the presets."""
+"""Tests of comparisons, their command and the presets."""

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import sys
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -226,3 +227,9 @@ def test_accuracies_are_those_of_the_published_implementations(system):
     difference = np.array([ours[dataset] - reference[dataset] for dataset in reference])
     assert np.abs(difference).max() < 1.0, dict(zip(reference, difference, strict=True))
     assert abs(difference.mean()) < 0.3, difference.mean()
+
+
+def test_a_system_names_the_package_that_it_lacks(toy, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(ImportError, match="lightgbm, which is not installed"):
+        compare([toy], ["lightgbm"])

@@ -8,7 +8,6 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.baselines import FromZero
 from rffboost_ext.losses import (
     AbsoluteError,
     BinaryLogitLink,
@@ -26,6 +25,7 @@ from rffboost_ext.losses.target_statistics import takes_several_targets
 from rffboost_ext.losses.wrapper import LossWrapper
 
 from ..cases import LOSS_CASES, LossCase
+from ..own_parts import FromZero
 
 PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "random_state": 0}
 RNG = np.random.default_rng(0)

@@ -9,8 +9,9 @@ import pytest
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.baselines import FromZero
 from rffboost_ext.losses import Exponential, Poisson
+
+from ..own_parts import FromZero
 
 X = np.random.default_rng(0).standard_normal((80, 2))
 Y = np.abs(X[:, 0]) + 0.1

@@ -1,0 +1,1 @@
+"""Tests of the papers' methods, tables and figures."""
