@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rffboost_ext.experiments.datasets import check_choices
 from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.records import Record, Records, as_frame
 from rffboost_ext.experiments.report import report
 from rffboost_ext.experiments.study import Measures, Study, failure_lines
+from rffboost_ext.utils.choices import check_choices
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:

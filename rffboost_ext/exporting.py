@@ -7,8 +7,6 @@ of arguments.
 
 from .data.columns import is_missing
 from .estimators.base import BaseRFFBoost
-from .experiments.datasets import read_csv
-from .experiments.outputs import check_outputs
 from .interop.host import HostModel
 from .interop.links import XGBOOST
 from .interop.models import raw_ensemble, read_model
@@ -30,7 +28,8 @@ from .preprocessing.tables import (
     with_underscores,
 )
 from .preprocessing.targets import squeeze
-from .utils.files import check_path, require_regular, resolve_target, write_atomically
+from .utils.csv_tables import read_csv
+from .utils.files import check_outputs, check_path, require_regular, resolve_target, write_atomically
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, check_metadata, require
 from .utils.pipelines import final_estimator

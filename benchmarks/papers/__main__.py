@@ -10,8 +10,8 @@ import typer
 from typer import Argument, Option
 
 from rffboost_ext.cli import execute
-from rffboost_ext.experiments.datasets import check_choices, comma_separated
 from rffboost_ext.experiments.study import failure_lines
+from rffboost_ext.utils.choices import check_choices, comma_separated
 
 from .reproduce import TARGETS
 from .reproduce.request import PROGRAM, Request, reproduce

@@ -24,14 +24,13 @@ from typer import Argument, Option
 from .. import boosting, sources
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
-from ..experiments.datasets import check_choices, comma_separated
-from ..experiments.outputs import check_outputs
 from ..persistence.model_file import load_model, save_model
 from ..preprocessing.category_encoding import category_kinds
 from ..sources.core import Batch, Part, Source
 from ..sources.csv_files import COMPRESSED
 from ..sources.files import find_files
-from ..utils.files import replaced
+from ..utils.choices import check_choices, comma_separated
+from ..utils.files import check_outputs, replaced
 
 T = TypeVar("T")
 

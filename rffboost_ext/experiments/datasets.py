@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..utils.registry import did_you_mean
+from ..utils.choices import choices_text
+from ..utils.csv_tables import read_csv
 from ..utils.typing import Array
 
 SUFFIXES = (".csv", ".csv.gz")
@@ -141,28 +140,6 @@ def stems(data_dir: str | Path | None) -> list[str]:
     return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
 
 
-def choices_text(what: str, name: str, choices: Sequence[str]) -> str:
-    """An unknown name, similar choices, and all choices."""
-    return f"{what}.{did_you_mean(name, choices)} Choices: {', '.join(choices)}"
-
-
-def comma_separated(text: str) -> list[str]:
-    """The names in a text, at least one."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ValueError(f"at least one name is needed, separated by commas, got {text!r}")
-    return names
-
-
-def check_choices(kind: str, given: Sequence[str], choices: Sequence[str]) -> None:
-    """Raise a ValueError that lists the choices unless all given names are among them, none of them twice."""
-    for name in given:
-        if name not in choices:
-            raise ValueError(f"unknown {kind} {choices_text(repr(name), name, choices)}")
-        if given.count(name) > 1:
-            raise ValueError(f"{kind} {name!r} is given more than once")
-
-
 def from_csv(name: str, path: Path, target: str = "target", split: str | None = None) -> NamedDataset:
     """The set in a CSV file; see :func:`load`.
 
@@ -203,28 +180,6 @@ def read_features_target(name: str, path: Path, target: str, missing_values: boo
             f"NA, None and null"
         )
     return frame.drop(columns=target), frame[target]
-
-
-def read_csv(path: Path) -> Any:
-    """A CSV file as a pandas data frame, with a name of its own for each column, or a ValueError."""
-    import pandas as pd
-
-    try:
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
-        with warnings.catch_warnings():
-            # Without a name for each cell pandas warns, or else takes the first cells for row labels.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(path, index_col=False)
-    except pd.errors.ParserWarning as error:
-        raise ValueError(
-            f"{str(path)!r} has {len(header)} names in its header and more cells in each row"
-        ) from error
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
-    # Pandas would rename the second of two columns with the same name.
-    if header.duplicated().any():
-        raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
-    return frame
 
 
 def require_no_index(path: Path, frame: Any) -> None:

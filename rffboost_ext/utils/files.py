@@ -1,11 +1,11 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and checks of their paths."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -108,6 +108,33 @@ def check_path(path: object) -> str:
     if "\0" in text:
         raise ValueError(f"path must not contain the character NUL, got {text!r}")
     return text
+
+
+def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> None:
+    """Raise a ValueError unless all paths can be written to, differ, and are none of the `inputs`.
+
+    Parameters
+    ----------
+    paths : mapping of str to Path
+        The path of each option.
+    inputs : iterable of Path
+        Files that are read.
+    """
+    read = {path.resolve() for path in inputs}
+    owners: dict[Path, str] = {}
+    for option, path in paths.items():
+        real = path.resolve()
+        if not real.parent.is_dir():
+            raise ValueError(f"{option}: there is no folder {str(real.parent)!r}")
+        if not os.access(real.parent, os.W_OK | os.X_OK):
+            raise ValueError(f"{option}: the folder {str(real.parent)!r} cannot be written to")
+        if real.exists() and not real.is_file():
+            raise ValueError(f"{option}: {str(path)!r} is not a file")
+        if real in owners:
+            raise ValueError(f"{option} and {owners[real]} name the same file, {str(path)!r}")
+        if real in read:
+            raise ValueError(f"{option}: {str(path)!r} is an input file")
+        owners[real] = option
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from ...utils.files import write_atomically
-from ..datasets import comma_separated, load, resolve_path
-from ..outputs import check_outputs
+from ...utils.choices import comma_separated
+from ...utils.files import check_outputs, write_atomically
+from ..datasets import load, resolve_path
 from ..records import as_csv
 from ..study import progress_bar
 from .protocol import MEASURES, Protocol, comparison, measured

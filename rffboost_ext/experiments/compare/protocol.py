@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ...utils.choices import check_choices
 from ...utils.packages import require_packages
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
-from ..datasets import NamedDataset, check_choices
+from ..datasets import NamedDataset
 from ..records import Record
 from ..study import Failure, Finished, Started, Study, Task
 from .systems import SYSTEMS, Grid, System
