@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rffboost_ext.experiments.machine import environment
-from rffboost_ext.experiments.records import Record, Records, as_frame
+from rffboost_ext.experiments.records import Record, as_frame
 from rffboost_ext.experiments.report import report
-from rffboost_ext.experiments.study import Measures, Study, failure_lines
 from rffboost_ext.utils.choices import check_choices
+
+from .machine import environment
+from .records import Records
+from .study import Measures, Study, failure_lines
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -58,7 +60,7 @@ class Benchmark:
     load : callable
         ``load(dataset, folder)`` is a data set, given the folder of CSV files, if any.
     split, measure : callable
-        As in :class:`~rffboost_ext.experiments.study.Study`.
+        As in :class:`~benchmarks.study.Study`.
     measures : mapping of str to str
         The measures, and what is better of each in the report, "higher" or "lower", or "time"; "" leaves it out.
     config, applies : callable, optional

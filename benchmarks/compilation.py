@@ -17,9 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rffboost_ext.experiments.machine import environment
-
 from .command import options
+from .machine import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PREPARE = """

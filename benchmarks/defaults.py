@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 from sklearn.base import clone
 
 from rffboost_ext import Learner
-from rffboost_ext.experiments.study import Task
 from rffboost_ext.recipes import Facts, Recipe, choose_recipe
 
 from .command import Benchmark
 from .data import load_source, missing_source, source_split
 from .splits import Rows
+from .study import Task
 from .systems import SYSTEMS, rffboost, warm_up
 
 FIRST_SPLIT = 1001

@@ -23,12 +23,12 @@ from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
-from rffboost_ext.experiments.study import Measures, Task
 from rffboost_ext.metrics import crps, nll
 
 from .command import Benchmark, positive
 from .data import REGRESSION, load_source, missing_source
 from .splits import TaskData
+from .study import Measures, Task
 
 Array = np.ndarray
 MEASURES = {"nll": "lower", "crps": "lower", "seconds": "time"}

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import log_loss, r2_score
 
-from rffboost_ext.experiments.study import Task
-
 from .command import Benchmark
 from .data import LARGE, missing_source, source_split
 from .generated import Drawn, jagged, smooth
 from .splits import Rows, TaskData
+from .study import Task
 from .systems import SYSTEMS, text_columns, warm_up
 
 SIZES = (

@@ -34,10 +34,10 @@ from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext.experiments.datasets import find_file
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
 from .splits import Array, Rows, TaskData
+from .study import Task
 from .systems import System, ours, warm_up
 
 FIGURES = Path(__file__).with_name("published_figures.csv")

@@ -20,10 +20,10 @@ import numpy as np
 from sklearn.metrics import mean_pinball_loss
 
 from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses import Quantile
 
 from .distributions import main
+from .study import Task
 
 Array = np.ndarray
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)

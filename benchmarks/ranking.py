@@ -23,10 +23,10 @@ from sklearn.model_selection import GroupKFold
 
 from rffboost_ext import RFFBoostRanker
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
 
 from .command import Benchmark
+from .study import Task
 
 Array = np.ndarray
 FOLDS = 5

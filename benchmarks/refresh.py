@@ -23,9 +23,9 @@ import lightgbm
 import numpy as np
 
 from rffboost_ext import RFFBoostRegressor
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
+from .study import Task
 
 Array = np.ndarray
 OLD_ROWS, TEST_ROWS, FEATURES, PARTS = 5_000, 10_000, 8, 24

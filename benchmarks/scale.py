@@ -23,9 +23,9 @@ import numpy as np
 from sklearn.metrics import r2_score
 
 from rffboost_ext import sources
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
+from .study import Task
 from .symmetric_trees import resident
 from .systems import lightgbm, rffboost, xgboost
 

@@ -36,10 +36,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rffboost_ext.experiments.datasets import find_file
 from rffboost_ext.experiments.report import markdown, number, plus_minus, signed
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
 from .splits import Rows
+from .study import Task
 from .symmetric_trees import resident
 from .systems import lightgbm, rffboost, xgboost
 

@@ -33,9 +33,9 @@ from sksurv.linear_model.coxph import BreslowEstimator
 from sksurv.metrics import concordance_index_censored, integrated_brier_score
 
 from rffboost_ext import RFFBoostSurvival
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
+from .study import Task
 
 MEASURES = {"concordance": "higher", "brier": "lower", "seconds": "time"}
 SETS = {

@@ -24,9 +24,9 @@ import xgboost
 
 from onnx_export import OnnxPredictor, to_onnx
 from rffboost_ext import RFFBoostRegressor, SymmetricTree
-from rffboost_ext.experiments.machine import environment
 
 from .command import options, positive
+from .machine import environment
 from .symmetric_rounds import measure_rounds
 from .timing import format_duration, in_turns
 

@@ -24,9 +24,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
 
-from rffboost_ext.experiments.machine import installed
 from rffboost_ext.experiments.report import markdown, plus_minus, table_of_datasets
-from rffboost_ext.experiments.study import Task, settings_digest
 from rffboost_ext.experiments.summary import Summary
 
 from .command import Benchmark
@@ -43,7 +41,9 @@ from .data import (
     missing_source,
     source_split,
 )
+from .machine import installed
 from .splits import Array, Rows
+from .study import Task, settings_digest
 from .systems import SYSTEMS, System, size, text_columns, warm_up
 from .timing import in_turns
 

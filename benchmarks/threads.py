@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rffboost_ext.experiments.study import Task
-
 from .command import Benchmark
 from .generated import classification, smooth
 from .splits import Rows
+from .study import Task
 from .systems import SEED, System, warm_up
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rffboost_ext.experiments.machine import environment
+from .machine import environment
 
 Run = Callable[[], Any]
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

@@ -21,9 +21,9 @@ from sklearn.metrics import average_precision_score, log_loss
 from xgboost import XGBClassifier
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.experiments.study import Task
 
 from .command import Benchmark
+from .study import Task
 
 ROWS, TEST_ROWS, FEATURES, SHARE = 1_000, 10_000, 10, 0.07
 MEASURES = {"average precision": "higher", "log loss": "lower"}

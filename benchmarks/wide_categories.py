@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rffboost_ext.experiments.machine import environment
 from rffboost_ext.experiments.report import markdown
 
 from .command import options, positive
+from .machine import environment
 from .splits import Rows
 from .symmetric_trees import resident
 from .systems import SYSTEMS, warm_up

@@ -10,9 +10,9 @@ import typer
 from typer import Argument, Option
 
 from rffboost_ext.cli import execute
-from rffboost_ext.experiments.study import failure_lines
 from rffboost_ext.utils.choices import check_choices, comma_separated
 
+from ..study import failure_lines
 from .reproduce import TARGETS
 from .reproduce.request import PROGRAM, Request, reproduce
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,23 @@ import numpy as np
 from rffboost_ext.experiments.datasets import (
     SUFFIXES,
     NamedDataset,
+    binary_labels,
     find_file,
-    from_csv,
     numeric_features,
+    read_features_target,
     shipped,
 )
 from rffboost_ext.utils.typing import Array
 
 SVMLIGHT = ".svm.gz"
 FORMATS = (*SUFFIXES, SVMLIGHT)
+
+
+@dataclass(frozen=True)
+class PublishedDataset(NamedDataset):
+    """A data set, whose first `train_rows` rows are the published training part, if there is one."""
+
+    train_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,7 @@ def file_of(name: str, data_dir: Path | None) -> Path | None:
     return find_file(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
 
 
-def load_published(name: str, data_dir: Path | None = None) -> NamedDataset:
+def load_published(name: str, data_dir: Path | None = None) -> PublishedDataset:
     """The data set of that name, cached as long as its file does not change.
 
     Parameters
@@ -104,7 +112,7 @@ def load_published(name: str, data_dir: Path | None = None) -> NamedDataset:
 
     Returns
     -------
-    NamedDataset
+    PublishedDataset
         A set with more features than rows is rotated into the span of its rows, which keeps all distances and
         therefore the Gaussian kernel.
 
@@ -118,24 +126,38 @@ def load_published(name: str, data_dir: Path | None = None) -> NamedDataset:
 
 
 @lru_cache(maxsize=2)
-def read_published(name: str, data_dir: Path | None, path: Path | None, changed: int) -> NamedDataset:
+def read_published(name: str, data_dir: Path | None, path: Path | None, changed: int) -> PublishedDataset:
     """The data set in a file that was changed at that time, or else from scikit-learn or OpenML."""
     source = SOURCES[name]
     if path is not None:
-        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path, split="split")
+        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
     elif source.shipped is not None:
-        found = shipped(source.shipped)
+        same = shipped(source.shipped)
+        found = PublishedDataset(name, same.X, same.y)
     else:
         found = from_openml(name, source, data_dir)
-    return NamedDataset(name, found.X / source.unit, found.y, found.train_rows)
+    return replace(found, X=found.X / source.unit)
 
 
-def from_svmlight(name: str, path: Path) -> NamedDataset:
+def from_csv(name: str, path: Path) -> PublishedDataset:
+    """The set in a CSV file. A column `split`, if there is one, says "train" for the published training part."""
+    frame, target = read_features_target(name, path, "target")
+    parts = frame.pop("split") if "split" in frame.columns else None
+    X, y = numeric_features(name, frame), binary_labels(name, target)
+    if parts is None:
+        return PublishedDataset(name, X, y)
+    later = (parts != "train").to_numpy()
+    # A stable sort: training rows first.
+    order = np.argsort(later, kind="stable")
+    return PublishedDataset(name, X[order], y[order], int((~later).sum()))
+
+
+def from_svmlight(name: str, path: Path) -> PublishedDataset:
     """A file in svmlight's format, of fewer rows than features."""
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path))
-    return NamedDataset(name, span_coordinates(X), (y > 0).astype(np.int64))
+    return PublishedDataset(name, span_coordinates(X), (y > 0).astype(np.int64))
 
 
 def span_coordinates(X: Any) -> Array:
@@ -148,7 +170,7 @@ def span_coordinates(X: Any) -> Array:
     return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-def from_openml(name: str, source: DataSource, data_dir: Path | None) -> NamedDataset:
+def from_openml(name: str, source: DataSource, data_dir: Path | None) -> PublishedDataset:
     """The set from OpenML, if it has the expected size."""
     where = "no --data-dir is given" if data_dir is None else f"there is no {source.stem}.csv in {str(data_dir)!r}"
     if source.openml is None:
@@ -173,7 +195,7 @@ def fetch_openml_data(number: int) -> tuple[Any, Any]:
     return bunch.data, bunch.target
 
 
-def binarize(name: str, openml: OpenML, frame: Any, target: Any) -> NamedDataset:
+def binarize(name: str, openml: OpenML, frame: Any, target: Any) -> PublishedDataset:
     """Numeric features and labels 0 and 1 of a set from OpenML; missing values become a category."""
     text = target.astype(str).reset_index(drop=True)
     frame = frame.reset_index(drop=True)
@@ -182,7 +204,7 @@ def binarize(name: str, openml: OpenML, frame: Any, target: Any) -> NamedDataset
         frame, text = frame[rows], text[rows]
     gaps = {column: frame[column].astype(object).fillna("?") for column in frame if frame[column].isna().any()}
     y = text.isin(openml.positive).to_numpy().astype(np.int64)
-    return NamedDataset(name, numeric_features(name, frame.assign(**gaps)), y, openml.train_rows)
+    return PublishedDataset(name, numeric_features(name, frame.assign(**gaps)), y, openml.train_rows)
 
 
 def unavailable_datasets(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:

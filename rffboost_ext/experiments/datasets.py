@@ -31,14 +31,11 @@ class NamedDataset:
         Features, float64, finite, unscaled.
     y : ndarray of shape (n,)
         1 for the positive class, else 0.
-    train_rows : int, optional
-        Number of leading rows that are the published training part; None without a published split.
     """
 
     name: str
     X: Array
     y: Array
-    train_rows: int | None = None
 
 
 SHIPPED = {
@@ -140,20 +137,10 @@ def stems(data_dir: str | Path | None) -> list[str]:
     return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
 
 
-def from_csv(name: str, path: Path, target: str = "target", split: str | None = None) -> NamedDataset:
-    """The set in a CSV file; see :func:`load`.
-
-    A column `split`, if there is one, says "train" for the published training part.
-    """
+def from_csv(name: str, path: Path, target: str = "target") -> NamedDataset:
+    """The set in a CSV file; see :func:`load`."""
     frame, column = read_features_target(name, path, target)
-    parts = frame.pop(split) if split in frame.columns else None
-    X, y = numeric_features(name, frame), binary_labels(name, column)
-    if parts is None:
-        return NamedDataset(name, X, y)
-    later = (parts != "train").to_numpy()
-    # A stable sort: training rows first.
-    order = np.argsort(later, kind="stable")
-    return NamedDataset(name, X[order], y[order], int((~later).sum()))
+    return NamedDataset(name, numeric_features(name, frame), binary_labels(name, column))
 
 
 def read_features_target(name: str, path: Path, target: str, missing_values: bool = False) -> tuple[Any, Any]:

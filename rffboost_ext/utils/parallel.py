@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -13,7 +13,7 @@ from functools import cache, lru_cache, partial
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
-from .._signals import defer_signals
+from .._signals import defer_signals, ignore_interrupts
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
 """Number of threads of predictions; estimators set it for the duration of a call."""
@@ -188,6 +188,18 @@ class _SharedCalls:
         if not isinstance(error, Abandoned):
             self.errors.append(error)
         self.failed.set()
+
+
+def run_in_processes(calls: Sequence[Callable[[], Any]], n_jobs: int, ordered: bool = False) -> Iterator[Any]:
+    """The results of calls in `n_jobs` processes as they arrive, or in the order of the calls if `ordered`."""
+    from joblib import Parallel, delayed
+
+    # Workers that Ctrl-C interrupts as they start print tracebacks.
+    with ignore_interrupts():
+        results: Iterator[Any] = Parallel(n_jobs, return_as="generator" if ordered else "generator_unordered")(
+            delayed(call)() for call in calls
+        )
+    return results
 
 
 class SingleThreadedBLAS:

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from benchmarks import defaults, distributions, published, ranking, refresh, sparse, tables, unbalanced
+from benchmarks import defaults, distributions, published, ranking, refresh, sparse, study, tables, unbalanced
 from benchmarks.command import data_folder
+from benchmarks.records import Records
 from benchmarks.splits import Rows
 from rffboost_ext import RFFBoostRanker, RFFBoostRegressor
-from rffboost_ext.experiments import study
-from rffboost_ext.experiments.records import Records, as_frame
+from rffboost_ext.experiments.records import as_frame
 from rffboost_ext.experiments.summary import Summary
 from rffboost_ext.recipes import Facts, choose_recipe
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks import published
 from benchmarks.published import BENCHMARK, FIGURES, MEASURE_OF, SOURCES, SYSTEMS, load, split
-from rffboost_ext.experiments.study import Task
+from benchmarks.study import Task
 
 FUNCTIONS = {
     "friedman1": (0.1, lambda a, b, c, d, e: 10 * sin(pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e),

@@ -74,13 +74,13 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
 def test_every_option_reaches_the_protocol(line, datasets, names, protocol, capsys, monkeypatch, folder):
     seen = []
 
-    def stop(found, systems, given, curves, jobs):
-        seen.append(([dataset.name for dataset in found], systems, given, curves, jobs))
+    def stop(found, systems, given, jobs):
+        seen.append(([dataset.name for dataset in found], systems, given, jobs))
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.comparison", stop)
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.check_comparison", stop)
     assert run(capsys, "compare", *line.split())[0] == 2
-    assert seen == [(datasets, names, protocol, True, 1)]
+    assert seen == [(datasets, names, protocol, 1)]
 
 
 MISTAKES = {

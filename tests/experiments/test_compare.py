@@ -17,8 +17,6 @@ from xgboost import XGBClassifier
 
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, System, compare, load, mean_accuracy
-from rffboost_ext.experiments.compare.protocol import comparison
-from rffboost_ext.experiments.study import Task
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 QUICK = Protocol(rounds=4, splits=2)
@@ -44,9 +42,7 @@ def without_times(records):
 
 def measured(system, protocol, dataset, split=1, curves=False):
     """The values of a system that is not registered."""
-    task = Task(dataset.name, "unregistered", split)
-    (values,) = protocol.measure(curves, system, protocol.parts(dataset, split), task)
-    return values
+    return protocol.measure("unregistered", system, protocol.parts(dataset, split), curves)
 
 
 def split_by_hand(dataset, seed, test_size=0.3, scaled=True):
@@ -192,7 +188,7 @@ def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
 
 def test_what_the_command_cannot_ask_for_is_named(toy):
     with pytest.raises(ValueError, match="at least one data set"):
-        comparison([], ["tree"], QUICK)
+        compare([], ["tree"], QUICK)
     with pytest.raises(ValueError, match="jobs"):
         compare([toy], ["tree"], QUICK, jobs=0)
 

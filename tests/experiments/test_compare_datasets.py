@@ -8,9 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from rffboost_ext.experiments.compare import NamedDataset, Protocol, compare, load
-from rffboost_ext.experiments.datasets import SHIPPED, from_csv
-
-from .papers_data import papers_set
+from rffboost_ext.experiments.datasets import SHIPPED
 
 MIXED = "colour,size,target,shape\nred,1,no,round\nblue,2,yes,square\nred,3,yes,round\n"
 
@@ -88,19 +86,14 @@ BAD = {
     # Numbers of the rows, as R writes them.
     "numbered": ("a,target\n" + "".join(f"{i},5,{i % 2}\n" for i in range(9)), "has 2 names in its header"),
 }
-READERS = {
-    "load": lambda case, folder: load(case, folder),
-    "papers": lambda case, folder: from_csv(case, folder / f"{case}.csv", split="split"),
-}
 
 
-@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("case", BAD)
-def test_bad_files_are_named(case, reader, tmp_path):
+def test_bad_files_are_named(case, tmp_path):
     text, message = BAD[case]
     (tmp_path / f"{case}.csv").write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
-        READERS[reader](case, tmp_path)
+        load(case, tmp_path)
     assert case in str(caught.value)
 
 
@@ -145,31 +138,6 @@ def test_unknown_names_list_the_choices(folder):
         load(str(folder / "absent.csv"))
     with pytest.raises(ValueError, match="is not a folder"):
         load("mixed", folder / "absent")
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "d", "positive"),
-    [
-        ("wine", 178, 13, 33.1),
-        ("wdbc", 569, 30, 37.3),
-        ("german", 1000, 23, 30.0),
-        ("bankmarketing_raw", 45211, 51, 11.7),
-    ],
-)
-def test_sizes_of_the_papers(name, n, d, positive):
-    dataset = papers_set(name)
-    assert dataset.X.shape == (n, d)
-    assert 100 * dataset.y.mean() == pytest.approx(positive, abs=0.05)
-
-
-def test_a_split_of_a_file_comes_first(tmp_path):
-    rows = [(k, k % 2, "train" if k % 3 else "test") for k in range(12)]
-    (tmp_path / "wine.csv").write_text("a,b,target,split\n" + "".join(f"{k},{-k},{y},{s}\n" for k, y, s in rows))
-    data = from_csv("wine", tmp_path / "wine.csv", split="split")
-    assert data.train_rows == 8
-    wanted = [k for k, _, s in rows if s == "train"] + [k for k, _, s in rows if s == "test"]
-    assert data.X[:, 0].tolist() == wanted
-    assert data.y.tolist() == [k % 2 for k in wanted]
 
 
 def test_data_made_by_hand_are_checked():

@@ -11,9 +11,9 @@ import pandas as pd
 
 from rffboost_ext.experiments.figures import new_figure, style
 from rffboost_ext.experiments.records import Key, Record
-from rffboost_ext.experiments.study import Study, Task
 from rffboost_ext.experiments.summary import curves
 
+from ...study import Study, Task
 from .comparison import PublishedComparison, averaging_line, complete_sets, curve_table, far_lines, published
 from .figures import curve_figure
 from .grid_search import SystemPath

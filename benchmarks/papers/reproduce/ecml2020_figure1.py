@@ -11,11 +11,11 @@ import numpy as np
 
 from rffboost_ext.experiments.figures import new_figure
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Task
 from rffboost_ext.losses.classification import signed_labels
 from rffboost_ext.terms import Cosines
 from rffboost_ext.utils.typing import Array
 
+from ...study import Task
 from .figures import draw_boundary, draw_points, plane
 from .papers import preset
 from .splits import moons

@@ -10,10 +10,10 @@ import numpy as np
 
 from rffboost_ext.experiments.figures import draw_curves, new_figure
 from rffboost_ext.experiments.records import Key, Record
-from rffboost_ext.experiments.study import Study, Task
 from rffboost_ext.experiments.summary import curves
 from rffboost_ext.utils.typing import Array
 
+from ...study import Study, Task
 from .comparison import along, curve_table
 from .figures import draw_boundary
 from .grid_search import DataSplit

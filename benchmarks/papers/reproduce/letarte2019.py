@@ -11,10 +11,10 @@ import numpy as np
 from rffboost_ext.experiments.figures import draw_curves, new_figure, set_log_scale
 from rffboost_ext.experiments.records import Key, Record
 from rffboost_ext.experiments.report import markdown
-from rffboost_ext.experiments.study import Study, Task
 from rffboost_ext.experiments.summary import curves
 from rffboost_ext.utils.typing import Array
 
+from ...study import Study, Task
 from .comparison import PublishedComparison, along, curve_table, published
 from .figures import draw_boundary
 from .grid_search import SystemPath

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from rffboost_ext.experiments.figures import as_bytes
-from rffboost_ext.experiments.machine import environment
-from rffboost_ext.experiments.records import Key, Record, Records, as_frame
-from rffboost_ext.experiments.study import Failure, failure_lines
+from rffboost_ext.experiments.records import Key, Record, as_frame
 from rffboost_ext.utils.choices import check_choices
 from rffboost_ext.utils.files import write_atomically
 from rffboost_ext.utils.packages import require_packages
 from rffboost_ext.utils.param_validation import OPTIONAL, POSITIVE, Integer, require
 
+from ...machine import environment
+from ...records import Records
+from ...study import Failure, failure_lines
 from ..data import unavailable_datasets
 from . import TARGETS
 from .target import COLUMNS, Scope, Target

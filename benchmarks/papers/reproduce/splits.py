@@ -10,6 +10,7 @@ import numpy as np
 from rffboost_ext.experiments.datasets import NamedDataset
 from rffboost_ext.utils.typing import Array
 
+from ..data import PublishedDataset
 from .grid_search import Arrays, DataSplit
 
 PUBLISHED_SEED = 42
@@ -59,7 +60,7 @@ class Validated:
     test_size: float = 0.25
     validation_size: float = 0.2
 
-    def parts(self, data: NamedDataset, index: int) -> DataSplit:
+    def parts(self, data: PublishedDataset, index: int) -> DataSplit:
         """The parts of split `index`, from 1."""
         from sklearn.model_selection import train_test_split
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rffboost_ext.experiments.compare.protocol import plain_params
 from rffboost_ext.experiments.records import Key, Record
-from rffboost_ext.experiments.study import Study, Task, every_task, settings_digest
 from rffboost_ext.experiments.summary import curves
 
+from ...study import Study, Task, every_task, settings_digest
 from ..data import file_of, load_published
 from .comparison import (
     PublishedComparison,

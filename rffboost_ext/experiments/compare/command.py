@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from typer import Argument, Option
 
 from ...utils.choices import comma_separated
 from ...utils.files import check_outputs, write_atomically
 from ..datasets import load, resolve_path
 from ..records import as_csv
-from ..study import progress_bar
-from .protocol import MEASURES, Protocol, comparison, measured
+from .protocol import MEASURES, Protocol, check_comparison, measured
 from .report import check_format, comparison_report, draw
 from .systems import SYSTEMS
 
+BAR = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
 DEFAULT_DATA = ["wine", "wdbc", "digits"]
 
 Data = Annotated[
@@ -76,9 +78,10 @@ def compare_command(
     check_format(plot)
     names = comma_separated(systems)
     datasets = [load(name, data_dir, target) for name in chosen]
-    study = comparison(datasets, names, protocol, True, jobs)
-    with progress_bar(lines=False) as (started, finished):
-        records = measured(study, jobs, started, finished)
+    check_comparison(datasets, names, protocol, jobs)
+    with Progress(*BAR, console=Console(stderr=True)) as display:
+        found = measured(datasets, names, protocol, jobs, curves=True)
+        records = list(display.track(found, len(datasets) * splits * len(names)))
     if csv is not None:
         write_atomically(csv, as_csv(records, MEASURES))
     write_atomically(plot, draw(records, plot.suffix[1:].lower()))

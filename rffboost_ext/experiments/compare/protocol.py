@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._version import __version__
 from ...utils.choices import check_choices
 from ...utils.packages import require_packages
+from ...utils.parallel import run_in_processes
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
 from ..datasets import NamedDataset
 from ..records import Record
-from ..study import Failure, Finished, Started, Study, Task
 from .systems import SYSTEMS, Grid, System
 
 SYSTEM_SEED = 1
@@ -101,14 +101,20 @@ class Protocol:
 
     def fit(self, name: str, system: System, X: Array, y: Array) -> tuple[Any, float]:
         """The fitted classifier of a system, and the time of the fit in seconds, without a search."""
+        from sklearn.model_selection import GridSearchCV
+
         if name not in WARM:
             self.build(system, 1).fit(X, y).predict(X[:1])
             WARM.add(name)
-        grid = self.grid(system, X.shape[1]) if self.tune else []
-        model, seconds, *_ = timed_fit(self.build(system, self.rounds), X, y, grid, "accuracy")
-        return model, seconds
+        model, grid = self.build(system, self.rounds), self.grid(system, X.shape[1])
+        if self.tune and any(grid):
+            search = GridSearchCV(model, grid, scoring="accuracy", cv=FOLDS, error_score="raise").fit(X, y)
+            return search.best_estimator_, float(search.refit_time_)
+        start = perf_counter()
+        model.fit(X, y)
+        return model, perf_counter() - start
 
-    def measure(self, curves: bool, system: System, parts: Parts, task: Task) -> list[dict[str, Any]]:
+    def measure(self, name: str, system: System, parts: Parts, curves: bool = False) -> dict[str, Any]:
         """Accuracy, log loss and times of a system, and with `curves` its accuracy after each round.
 
         A system that comes as it is has no curve. For others features are standardised on the training part.
@@ -120,7 +126,7 @@ class Protocol:
         if not system.as_it_comes:
             scaler = StandardScaler().fit(X)
             X, X_test = scaler.transform(X), scaler.transform(X_test)
-        model, fit_seconds = self.fit(task.system, system, X, y)
+        model, fit_seconds = self.fit(name, system, X, y)
         model.predict(X_test[:1])
         start = perf_counter()
         predicted = model.predict(X_test)
@@ -134,28 +140,13 @@ class Protocol:
         }
         if curves:
             found["curve"] = None if system.as_it_comes else self.curve(system, model, X_test, y_test)
-        return [found]
+        return found
 
     def curve(self, system: System, model: Any, X: Array, y: Array) -> Array:
         """Accuracy after each round; the last one is repeated if training stopped early."""
         stages = islice(system.staged(model, X), self.rounds)
         curve = [float(np.mean(labels == y)) for labels in stages]
         return np.array(curve + curve[-1:] * (self.rounds - len(curve)))
-
-
-def timed_fit(
-    model: Any, X: Array, y: Array, grid: Grid, scoring: str
-) -> tuple[Any, float, float, dict[str, Any]]:
-    """The fitted model, the seconds of its fit and of the search before it, if there is a grid, and the choice."""
-    from sklearn.model_selection import GridSearchCV
-
-    start = perf_counter()
-    if not any(grid):
-        model.fit(X, y)
-        return model, perf_counter() - start, 0.0, {}
-    search = GridSearchCV(model, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(X, y)
-    seconds = float(search.refit_time_)
-    return search.best_estimator_, seconds, perf_counter() - start - seconds, search.best_params_
 
 
 def compare(
@@ -195,17 +186,15 @@ def compare(
         If a system is unknown, a name is given twice or a parameter is out of range, before any work is done; or
         if a fit fails, for example because a data set is too small or a package is not installed.
     """
-    return measured(comparison(datasets, systems, protocol or Protocol(), curves, jobs), jobs)
+    protocol = protocol or Protocol()
+    check_comparison(datasets, systems, protocol, jobs)
+    return list(measured(datasets, systems, protocol, jobs, curves))
 
 
-def comparison(
-    datasets: Sequence[NamedDataset],
-    systems: Sequence[str],
-    protocol: Protocol,
-    curves: bool = False,
-    jobs: int = 1,
-) -> Study:
-    """The study of a comparison, if it and the number of processes are valid."""
+def check_comparison(
+    datasets: Sequence[NamedDataset], systems: Sequence[str], protocol: Protocol, jobs: int
+) -> None:
+    """Raise a TypeError or ValueError unless a comparison is valid, or an ImportError."""
     protocol.validate()
     require("compare", "jobs", jobs, Integer(1) | OneOf((-1,)))
     for dataset in datasets:
@@ -218,33 +207,34 @@ def comparison(
     for name in systems:
         if package := SYSTEMS[name].package:
             require_packages(f"system {name!r}", package)
-    return Study(
-        data={dataset.name: partial(copy, dataset) for dataset in datasets},
-        systems={name: SYSTEMS[name] for name in systems},
-        splits=protocol.parts,
-        measures=partial(protocol.measure, curves),
-        columns=MEASURES,
-        n_splits=protocol.splits,
-        points=(float(protocol.rounds),),
-    )
 
 
 def measured(
-    study: Study,
-    jobs: int,
-    started: Started = lambda tasks: None,
-    finished: Finished = lambda task, records: None,
-) -> list[Record]:
-    """All records of a study in the order of its tasks; a ValueError that names the task if one fails."""
+    datasets: Sequence[NamedDataset], systems: Sequence[str], protocol: Protocol, jobs: int, curves: bool
+) -> Iterator[Record]:
+    """The records of a valid comparison, by data set, split and system, as they arrive."""
+    calls = [
+        partial(measure, protocol, curves, dataset, split, name, SYSTEMS[name])
+        for dataset in datasets
+        for split in range(1, protocol.splits + 1)
+        for name in systems
+    ]
+    return run_in_processes(calls, jobs, ordered=True)
 
-    def require_success(task: Task, result: list[Record] | Failure) -> None:
-        if isinstance(result, Failure):
-            raise ValueError(str(result))
-        finished(task, result)
 
-    known: dict[Any, Record] = {}
-    study.run(known, jobs, started, require_success)
-    return [known[key] for task in study.order(study, known) for key in task.keys]
+def measure(
+    protocol: Protocol, curves: bool, dataset: NamedDataset, split: int, name: str, system: System
+) -> Record:
+    """The record of a system on a split, on one thread; a ValueError that says where it failed."""
+    from threadpoolctl import threadpool_limits
+
+    try:
+        with threadpool_limits(1):
+            values = protocol.measure(name, system, protocol.parts(dataset, split), curves)
+    except Exception as error:
+        where = f"{dataset.name}, {name}, split {split}"
+        raise ValueError(f"{where}: {type(error).__name__}: {error}") from error
+    return Record(dataset.name, name, split, float(protocol.rounds), f"rffboost-ext {__version__}", values)
 
 
 def check_arrays(dataset: NamedDataset) -> None:

@@ -15,7 +15,7 @@ from benchmarks.papers.reproduce import TARGETS
 from benchmarks.papers.reproduce.comparison import complete_sets, published
 from benchmarks.papers.reproduce.request import PROGRAM
 from benchmarks.papers.reproduce.target import COLUMNS
-from rffboost_ext.experiments.records import Records
+from benchmarks.records import Records
 from rffboost_ext.experiments.summary import curves
 
 from .reproduce_cases import row

@@ -16,7 +16,7 @@ from benchmarks.papers.__main__ import main
 from benchmarks.papers.reproduce import TARGETS
 from benchmarks.papers.reproduce.request import Request, reproduce
 from benchmarks.papers.reproduce.target import COLUMNS, Scope, values
-from rffboost_ext.experiments.records import Records
+from benchmarks.records import Records
 
 TINY = {
     "ecml2020-table2": Scope(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),

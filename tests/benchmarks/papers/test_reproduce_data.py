@@ -13,10 +13,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.command import data_folder
 from benchmarks.papers import data as papers_data
 from benchmarks.papers.data import (
     SOURCES,
     MissingData,
+    PublishedDataset,
     fetch_openml_data,
     load_published,
     span_coordinates,
@@ -24,8 +26,7 @@ from benchmarks.papers.data import (
 from benchmarks.papers.reproduce.request import Request, reproduce
 from benchmarks.papers.reproduce.splits import TOYS, CrossValidated, Validated
 from benchmarks.papers.reproduce.target import COLUMNS
-from rffboost_ext.experiments.compare import NamedDataset
-from rffboost_ext.experiments.records import Records
+from benchmarks.records import Records
 
 from .reproduce_cases import WINE
 
@@ -45,7 +46,7 @@ def test_splits_are_those_of_the_published_seed(index):
 
 
 def test_validation_rows_are_not_fitted_on():
-    data = NamedDataset("toy", np.arange(200.0)[:, None], np.arange(200) % 2)
+    data = PublishedDataset("toy", np.arange(200.0)[:, None], np.arange(200) % 2)
     parts = Validated().parts(data, 1)
     (fitted, held), *rest = parts.folds
     assert not rest
@@ -122,10 +123,22 @@ def test_files_come_first_and_below_the_folder(tmp_path):
     (tmp_path / "below" / "adult_raw.csv").write_text("a,split,target\n" + values)
     found = load_published("adult", tmp_path)
     assert found.train_rows == 20
-    assert set(found.X[20:, 0]) == set(range(0, 30, 3))
+    assert found.X[:, 0].tolist() == [i for i in range(30) if i % 3] + [*range(0, 30, 3)]
     np.testing.assert_array_equal(found.y, found.X[:, 0] % 2)
     assert load_published("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
     np.testing.assert_array_equal(load_published("breast").X, load_breast_cancer().data)
+
+
+@pytest.mark.parametrize(
+    ("name", "positive"), [("wine", 33.1), ("wdbc", 37.3), ("german", 30.0), ("bankmarketing", 11.7)]
+)
+def test_sizes_are_those_of_the_papers(name, positive):
+    folder, source = data_folder(None), SOURCES[name]
+    if source.shipped is None and papers_data.file_of(name, folder) is None:
+        pytest.skip(f"no {source.stem}.csv in {folder}" if folder else "set RFFBOOST_DATA to their folder")
+    found = load_published(name, folder)
+    assert found.X.shape == (source.n, source.d)
+    assert 100 * found.y.mean() == pytest.approx(positive, abs=0.05)
 
 
 def written(folder, seed):

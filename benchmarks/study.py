@@ -11,8 +11,10 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from .._signals import ignore_interrupts
-from .records import Key, Record, Records
+from rffboost_ext.experiments.records import Key, Record
+from rffboost_ext.utils.parallel import run_in_processes
+
+from .records import Records
 
 Measures = Callable[[Any, Any, "Task"], list[dict[str, Any]]]
 Started = Callable[["Sequence[Task]"], object]
@@ -143,7 +145,7 @@ class Study:
         failures: list[Failure] = []
         while tasks := self.pending(known, failures):
             started(tasks)
-            for task, result in parallel([self._call(task) for task in tasks], jobs):
+            for task, result in run_in_processes([self._call(task) for task in tasks], jobs):
                 if isinstance(result, Failure):
                     failures.append(result)
                 else:
@@ -195,18 +197,6 @@ def attempt(
     return task, [Record(*key, config, found) for key, found in zip(task.keys, values, strict=True)]
 
 
-def parallel(calls: Sequence[Callable[[], Any]], jobs: int) -> Iterator[Any]:
-    """The results of calls in `jobs` processes, as they arrive."""
-    from joblib import Parallel, delayed
-
-    # Workers that Ctrl-C interrupts as they start print tracebacks.
-    with ignore_interrupts():
-        results: Iterator[Any] = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(call)() for call in calls
-        )
-    return results
-
-
 def settings_digest(*settings: object, package: str = "rffboost-ext") -> str:
     """The version of a package, and a digest of the `repr` of settings."""
     made = f"{package} {version(package)}"
@@ -222,8 +212,8 @@ def failure_lines(failures: Iterable[Failure]) -> list[str]:
 
 
 @contextmanager
-def progress_bar(lines: bool = True) -> Iterator[tuple[Started, Finished]]:
-    """The callbacks of :meth:`Study.run` for a bar on standard error; with `lines`, each result is printed."""
+def progress_bar() -> Iterator[tuple[Started, Finished]]:
+    """The callbacks of :meth:`Study.run` for a bar on standard error, above which each result is printed."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
@@ -238,7 +228,7 @@ def progress_bar(lines: bool = True) -> Iterator[tuple[Started, Finished]]:
             display.advance(bar)
             if isinstance(result, Failure):
                 display.print(f"failed: {result}", highlight=False)
-            elif lines:
+            else:
                 name, value = next(iter(result[-1].values.items()))
                 display.print(f"{task!s:48}{name} {value:.4g}", highlight=False)
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 
-import numpy as np
-import pandas as pd
 import pytest
-from scipy import stats
 
-from rffboost_ext.experiments.records import Record, Records, as_frame
-from rffboost_ext.experiments.report import markdown, report, signed
-from rffboost_ext.experiments.study import Failure, Study, Task, failure_lines, settings_digest
-from rffboost_ext.experiments.summary import Summary
+from benchmarks.records import Records
+from benchmarks.study import Failure, Study, Task, failure_lines, settings_digest
+from rffboost_ext.experiments.records import Record
 
 SYSTEMS = ["a", "b", "c"]
 
@@ -75,7 +66,7 @@ def test_a_run_resumes_from_its_file(tmp_path, monkeypatch):
     assert one.resume(file) == (first, [])
     # The task whose records are incomplete is measured again as a whole.
     assert len(file.path.read_text().splitlines()) == len(lines) + 1
-    monkeypatch.setattr("rffboost_ext.experiments.study.attempt", lambda *parts: pytest.fail("measured again"))
+    monkeypatch.setattr("benchmarks.study.attempt", lambda *parts: pytest.fail("measured again"))
     assert one.resume(file) == (first, [])
 
 
@@ -158,87 +149,3 @@ def test_files_of_other_content_are_refused(change, word, tmp_path):
     file.path.write_bytes(file.path.read_text().replace(*change).encode("latin-1"))
     with pytest.raises(ValueError, match=word):
         file.read()
-
-
-def cube(n_datasets: int, n_splits: int, seed: int = 0) -> tuple[np.ndarray, pd.DataFrame]:
-    """Scores (dataset, split, system) with ties among them, and their records."""
-    scores = np.random.default_rng(seed).integers(0, 4, (n_datasets, n_splits, len(SYSTEMS))) + 1.0
-    records = [
-        Record(f"set{i}", SYSTEMS[k], j + 1, 0.0, "", {"score": scores[i, j, k], "seconds": 1.0 + i + k})
-        for i, j, k in np.ndindex(*scores.shape)
-    ]
-    return scores, as_frame(records)
-
-
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_means_ranks_and_differences_agree_with_scipy(seed, lower):
-    scores, frame = cube(6, 3, seed)
-    summary = Summary(frame, lower=lower)
-    means = scores.mean(axis=1)
-    np.testing.assert_allclose(summary.mean, means)
-    np.testing.assert_allclose(summary.std, scores.std(axis=1))
-    np.testing.assert_allclose(summary.overall, means.mean(axis=0))
-    sign = 1.0 if lower else -1.0
-    np.testing.assert_allclose(summary.ranks(), stats.rankdata(sign * means.round(9), axis=1).mean(axis=0))
-    gaps, found = means[:, 1] - means[:, 0], summary.differences().loc["b"]
-    assert found["difference"] == pytest.approx(gaps.mean())
-    assert found["error"] == pytest.approx(stats.sem(gaps))
-    assert found["better"] == (sign * gaps.round(9) < 0.0).sum()
-    np.testing.assert_allclose(summary.ratios(), stats.gmean(means / means[:, :1]))
-
-
-def test_data_sets_that_a_system_lacks_are_left_out_of_its_comparison():
-    scores, frame = cube(3, 2)
-    gone = frame[~((frame["dataset"] == "set0") & (frame["system"] == "b"))]
-    summary = Summary(gone, datasets=["set2", "set0", "set1", "absent"], systems=SYSTEMS)
-    assert list(summary.mean.index) == ["set2", "set0", "set1"]
-    assert list(summary.shared) == ["set2", "set1"]
-    assert summary.differences()["count"].to_dict() == {"a": 3, "b": 2, "c": 3}
-    np.testing.assert_allclose(summary.overall[SYSTEMS], scores[1:].mean(axis=(0, 1)))
-
-
-def test_a_report_has_a_table_of_systems_and_of_data_sets():
-    _, frame = cube(4, 2, seed=1)
-    text = report(frame, {"score": "higher", "seconds": "time"})
-    assert [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| set")] == [
-        f"set{i}" for i in range(4)
-    ]
-    first, second = (part.split("## seconds")[0] for part in (text, report(frame, {"score": "lower"})))
-    assert first != second
-    assert "mean of 4 sets" in first
-    groups = report(frame, {"score": "higher"}, {"some": ["set0", "set1"], "none": ["set9"]})
-    assert "some" in groups
-    assert "| set0" not in groups
-
-
-def test_tables_and_signs():
-    assert markdown(["a", "b"], [["1", "2|3"]]).splitlines()[0].replace(" ", "") == "|a|b|"
-    assert [signed(value, 1) for value in (1.25, -1.25, -0.01)] == ["+1.2", "\u22121.2", "0.0"]
-
-
-WORKERS = """
-import time
-from functools import partial
-from rffboost_ext.experiments.study import parallel
-print("ready", flush=True)
-try:
-    list(parallel([partial(time.sleep, 9.0)] * 2, 2))
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="Ctrl-C reaches a group of processes")
-def test_workers_that_start_are_interrupted_without_tracebacks():
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    # Under nohup a child would inherit that Ctrl-C is ignored.
-    given = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        process = subprocess.Popen([sys.executable, "-c", WORKERS], start_new_session=True, **pipes)
-    finally:
-        signal.signal(signal.SIGINT, given)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.6)
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=60)[0] == "interrupted\n"
