@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 if TYPE_CHECKING:
     from typer import Typer
 
-NEEDED = ("typer", "rich", "pandas", "matplotlib")
+NEEDED = ("typer", "rich")
 FAILURE = 2
 
 

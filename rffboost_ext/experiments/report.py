@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .summary import Summary
 
@@ -97,7 +96,7 @@ def table_of_datasets(summary: Summary) -> str:
 
 def cell(mean: float, error: float) -> str:
     """A mean and its standard error, if it has one."""
-    if pd.isna(mean):
+    if np.isnan(mean):
         return NONE
     return number(mean) + plus_minus(error)
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 DIGITS = 10
 """Means over the same test rows may differ by round-off alone, which must not affect ranks."""
@@ -71,6 +70,8 @@ class Summary:
         A data frame with the columns ``difference``, ``error``, ``better``, the number of data sets on which the
         system is better than the first one, and ``count``, their number.
         """
+        import pandas as pd
+
         away = self.mean.sub(self.mean[self.columns[0]], axis=0)
         better = (away < 0.0) if self.lower else (away > 0.0)
         count = away.notna().sum()

@@ -12,6 +12,7 @@ from typer import Argument, Option
 
 from ...utils.choices import comma_separated
 from ...utils.files import check_outputs, write_atomically
+from ...utils.packages import require_packages
 from ..datasets import load, resolve_path
 from ..records import as_csv
 from .protocol import MEASURES, Protocol, check_comparison, measured
@@ -71,6 +72,7 @@ def compare_command(
     In identical loops, systems have the same splits, scaling and number of rounds. Prints the mean test accuracy
     per data set and system, ranks and times, and draws a figure. Without arguments it takes less than a minute.
     """
+    require_packages("rffboost compare", "pandas", "matplotlib", extra="cli")
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {"--plot": plot} | ({"--csv": csv} if csv else {})
     chosen = data or DEFAULT_DATA
