@@ -19,6 +19,8 @@ from .machine import environment
 from .records import Records
 from .study import Measures, Study, failure_lines
 
+MINUS = str.maketrans("-", "\u2212")
+
 
 def options(doc: str | None) -> argparse.ArgumentParser:
     """A command line whose help is the docstring of a script."""
@@ -41,6 +43,12 @@ def data_folder(folder: Path | None) -> Path | None:
     if not chosen.is_dir():
         raise ValueError(f"{source}: {str(chosen)!r} is not a folder")
     return chosen.resolve()
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A number with its sign; 0 has none."""
+    text = f"{value:+.{digits}f}"
+    return text[1:] if float(text) == 0.0 else text.translate(MINUS)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rffboost_ext.experiments.datasets import find_file
-from rffboost_ext.experiments.report import markdown, number, plus_minus, signed
+from rffboost_ext.experiments.report import markdown, number, plus_minus
 
-from .command import Benchmark
+from .command import Benchmark, signed
 from .splits import Rows
 from .study import Task
 from .symmetric_trees import resident

@@ -1,4 +1,4 @@
-"""What the figures of comparisons and of the papers share."""
+"""Colours, markers and curves of figures of systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in Markdown, and the report of a study."""
+"""Tables in Markdown, and the report of records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from .summary import Summary
 
-MINUS = str.maketrans("-", "\u2212")
 NONE = "-"
 
 
@@ -28,19 +27,13 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join(text.rstrip() for text in out.getvalue().strip().splitlines()) + "\n"
 
 
-def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign; 0 has none."""
-    text = f"{value:+.{digits}f}"
-    return text[1:] if float(text) == 0.0 else text.translate(MINUS)
-
-
 def report(frame: Any, measures: Mapping[str, str], groups: Mapping[str, Sequence[str]] | None = None) -> str:
     """Means of systems over data sets, and per data set.
 
     Parameters
     ----------
     frame : data frame
-        Records of a study.
+        Records of systems on data sets.
     measures : mapping of str to str
         What is better of each measure, "higher" or "lower", or "time".
     groups : mapping, optional

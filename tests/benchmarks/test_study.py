@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from benchmarks.command import signed
 from benchmarks.records import Records
 from benchmarks.study import Failure, Study, Task, failure_lines, settings_digest
 from rffboost_ext.experiments.records import Record
@@ -149,3 +150,7 @@ def test_files_of_other_content_are_refused(change, word, tmp_path):
     file.path.write_bytes(file.path.read_text().replace(*change).encode("latin-1"))
     with pytest.raises(ValueError, match=word):
         file.read()
+
+
+def test_numbers_have_their_sign():
+    assert [signed(value, 1) for value in (1.25, -1.25, -0.01)] == ["+1.2", "\u22121.2", "0.0"]

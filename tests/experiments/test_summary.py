@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from rffboost_ext.experiments.records import Record, as_frame
-from rffboost_ext.experiments.report import markdown, report, signed
+from rffboost_ext.experiments.report import markdown, report
 from rffboost_ext.experiments.summary import Summary
 
 SYSTEMS = ["a", "b", "c"]
@@ -66,6 +66,5 @@ def test_a_report_has_a_table_of_systems_and_of_data_sets():
     assert "| set0" not in groups
 
 
-def test_tables_and_signs():
+def test_a_table_in_markdown():
     assert markdown(["a", "b"], [["1", "2|3"]]).splitlines()[0].replace(" ", "") == "|a|b|"
-    assert [signed(value, 1) for value in (1.25, -1.25, -0.01)] == ["+1.2", "\u22121.2", "0.0"]

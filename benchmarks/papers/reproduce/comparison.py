@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rffboost_ext.experiments.report import NONE, markdown, signed
+from rffboost_ext.experiments.report import NONE, markdown
 from rffboost_ext.experiments.summary import DIGITS, Summary
+
+from ...command import signed
 
 FAR = 2.5
 """Published standard deviations beyond which a mean is called far from the published one."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rffboost_ext.experiments.figures import draw_curves, new_figure, set_log_scale, style
-from rffboost_ext.experiments.report import signed
 from rffboost_ext.inspection.plot_style import style_axes
 from rffboost_ext.utils.typing import Array
 
+from ...command import signed
 from .comparison import FAR, PublishedComparison
 
 if TYPE_CHECKING:

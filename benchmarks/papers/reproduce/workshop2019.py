@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rffboost_ext.experiments.report import markdown, signed
+from rffboost_ext.experiments.report import markdown
 
+from ...command import signed
 from .comparison import PublishedComparison, averaging_line, complete_sets, curve_table, published
 from .figures import curve_figure
 from .grid_search import SystemPath
