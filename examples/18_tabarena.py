@@ -16,8 +16,8 @@ import rffboost_ext
 
 # The share of the time that is left for the rounds; the rest is for the weights of the stack.
 SHARE = 0.95
-# Bytes of the process before a fit.
-PROCESS = 400_000_000
+# Bytes of the process and the kernel machines of few rows, of each entry of X, and of each score in a default fit.
+PROCESS, ENTRY, SCORE = 600_000_000, 100, 400
 # A tuned configuration is one mixture of cosines and symmetric trees; the default, {}, is a stack.
 TUNED = {"learner": "mixture", "learner__trees": "symmetric_tree"}
 SEARCH_SPACE = {
@@ -62,9 +62,8 @@ class RFFBoostModel(AbstractModel):
         self.model.fit(X, y, sample_weight=kwargs.get("sample_weight"), eval_set=held)
 
     @classmethod
-    def _estimate_memory_usage_static(cls, *, X, y, problem_type, hyperparameters, **kwargs):
-        found = rffboost_ext.estimate_memory(make_estimator(problem_type, hyperparameters), X, y)
-        return PROCESS + 2 * sum(found.values())
+    def _estimate_memory_usage_static(cls, *, X, num_classes=None, **kwargs):
+        return PROCESS + len(X) * (ENTRY * X.shape[1] + SCORE * (num_classes or 1))
 
     def _get_default_searchspace(self):
         return SEARCH_SPACE

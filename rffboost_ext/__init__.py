@@ -12,7 +12,6 @@ from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
-from .estimators.memory import estimate_memory
 from .estimators.policies import LEARNER_POLICIES, LearnerPolicy
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
@@ -108,7 +107,6 @@ __all__ = [
     "average",
     "boost",
     "describe_model",
-    "estimate_memory",
     "load_model",
     "presets",
     "save_model",

@@ -13,21 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_array, csr_array
 
-from rffboost_ext import (
-    ConformalRegressor,
-    Cosines,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    estimate_memory,
-    presets,
-)
+from rffboost_ext import Cosines, RFFBoostClassifier, presets
 from rffboost_ext.inspection.importance import MAX_ROWS
 
 from ..cases import Array
-from .measured_fit import process_memory
-from .test_every_estimator import BOOSTERS, X
+from .memory_of_sparse_rows import process_memory
 
 D = 20
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
@@ -137,36 +128,6 @@ def test_prediction_of_a_booster_keeps_to_the_same(dtype):
     assert traced_peak(lambda: model.decision_function(X)) <= 5 * 8 * n
 
 
-@pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)
-def test_an_estimate_grows_with_rows_and_columns(kind):
-    def estimated(rows, y):
-        found = estimate_memory(kind.estimator, rows, y)
-        assert all(type(size) is int and size >= 0 for size in found.values())
-        return sum(found.values())
-
-    y = np.column_stack([kind.y, *kind.given.values()]) if kind.given else kind.y
-    assert 2**20 < estimated(X, y) < estimated(np.tile(X, 3), y)
-    assert estimated(X, y) < estimated(np.concatenate([X] * 4), np.concatenate([y] * 4))
-
-
-@pytest.mark.parametrize("form", [csr_array, csc_array])
-def test_an_estimate_of_sparse_rows_grows_with_their_entries(form):
-    """Rows of a million columns would have 16 GB as an array."""
-
-    def estimated(n_entries):
-        rng = np.random.default_rng(0)
-        rows, columns = rng.integers(0, 2_000, n_entries), rng.integers(0, 1_000_000, n_entries)
-        X = form((np.ones(n_entries), (rows, columns)), shape=(2_000, 1_000_000))
-        return sum(estimate_memory(RFFBoostRegressor(), X, np.arange(2_000)).values())
-
-    assert 1e9 < estimated(100_000) < estimated(1_000_000) < 3e9
-
-
-def test_an_estimate_is_of_a_booster():
-    with pytest.raises(TypeError, match="estimate_memory: estimator"):
-        estimate_memory(ConformalRegressor(), X, X[:, 0])
-
-
 @pytest.mark.slow
 def test_a_large_sparse_matrix_has_no_dense_copy():
     """Of 100,000 x 20,000 entries 0.2 % are stored: 16 GB as an array."""
@@ -177,26 +138,3 @@ def test_a_large_sparse_matrix_has_no_dense_copy():
     fit, prediction, accuracy = json.loads(run.stdout)
     assert max(fit, prediction) < 1e9
     assert accuracy > 0.7
-
-
-TABLES = {
-    "few rows": (1_200, 15, 0, [], "f8"),
-    "wide and few": (800, 300, 3, [], "f8"),
-    "many columns": (4_000, 600, 0, [], "f4"),
-    "classes": (12_000, 30, 10, [], "f8"),
-    "categories": (40_000, 10, 0, [3, 30, 300], "f8"),
-    "many rows": (200_000, 15, 2, [], "f4"),
-    "sparse rows": (50_000, 20_000, 0, 0.002, "f8"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("given", TABLES.values(), ids=TABLES)
-def test_an_estimate_is_within_a_factor_of_two(given):
-    if not Path("/proc/self/clear_refs").exists():
-        pytest.skip("the peak of resident memory cannot be reset here")
-    values = json.dumps(dict(zip(("n", "d", "n_classes", "levels", "dtype"), given, strict=True)))
-    command = [sys.executable, "-m", "tests.estimators.measured_fit", values]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
-    peak, estimate = json.loads(run.stdout)
-    assert 0.5 < estimate / peak < 2.0
