@@ -1,7 +1,6 @@
 """Terms: the fitted functions that an ensemble sums."""
 
 from .batch_evaluation import outputs_of_each
-from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .cosines import Cosines
 from .expansion import ImputeAndEncode
@@ -22,7 +21,6 @@ __all__ = [
     "Linear",
     "LinearTrees",
     "Mapped",
-    "Recoding",
     "SymmetricTrees",
     "Trees",
     "outputs_of_each",
