@@ -8,8 +8,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..utils.param_validation import Integer, require
-
 # Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Maximum number of characters of a label.
@@ -36,16 +34,6 @@ def style_axes(axes: Any, grid: str = "both") -> None:
     axes.grid(axis=grid, which="major", color="0.9", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def limit_ticks(axes: Any) -> None:
-    """Limit the ticks of the horizontal axis to few, with few digits."""
-    from matplotlib.ticker import MaxNLocator, ScalarFormatter
-
-    digits = ScalarFormatter()
-    digits.set_powerlimits((-3, 4))
-    axes.xaxis.set_major_formatter(digits)
-    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
 
 
 def label(name: Any, longest: int = LONGEST) -> str:
@@ -90,23 +78,3 @@ def check_booster(owner: str, estimator: Any) -> None:
         raise TypeError(
             f"{owner}: estimator must be a booster such as RFFBoostRegressor, got a {type(estimator).__name__}"
         )
-
-
-def feature_index(feature: int | str, names: Sequence[str], parameter: str) -> int:
-    """The index of a feature, from its index or name."""
-    if isinstance(feature, str):
-        if feature not in names:
-            raise ValueError(f"{parameter} must be one of {', '.join(names)} or an index, got {feature!r}")
-        return list(names).index(feature)
-    require("from_estimator", parameter, feature, Integer(0, len(names) - 1))
-    return int(feature)
-
-
-def feature_pair(features: Any, names: Sequence[str]) -> tuple[int, int]:
-    """Indices of two different features."""
-    if not isinstance(features, tuple | list) or len(features) != 2:
-        raise ValueError(f"features must be a pair of features, got {features!r}")
-    first, second = (feature_index(feature, names, "features") for feature in features)
-    if first == second:
-        raise ValueError(f"features must be two different ones, got {features!r}")
-    return first, second

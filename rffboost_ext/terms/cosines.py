@@ -15,7 +15,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog
 from .cosine_arrays import BLOCK_ENTRIES, Projection, distinct_rows, group_sums, half_quadrature, pad_rows
-from .mapped import FeatureMap, around_clipped, unmapped
+from .mapped import FeatureMap, around_clipped
 from .stored_fields import require_field, require_instance
 from .total_effects import BLOCK_SIZE, MAX_COSINES, changes_of_outputs, divided_variance, sample_pairs
 
@@ -242,12 +242,6 @@ class Cosines(Term):
 
     def on_features(self, features: FeatureMap) -> Term:
         return around_clipped(self, features)
-
-    @staticmethod
-    def within(term: Term) -> tuple[Cosines, FeatureMap] | None:
-        """The cosines in a term and the map to their columns; None if it is of another kind."""
-        inner, columns = unmapped(term)
-        return (inner, columns) if isinstance(inner, Cosines) else None
 
     def with_arrays_of(self, other: Term) -> Cosines:
         if len(self.omega) < 2 or not isinstance(other, Cosines) or not np.array_equal(self.omega, other.omega):

@@ -8,7 +8,6 @@ from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import RFFIRLS, Cosines, Decay, RFFBoostRegressor, RFFRidge
-from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.utils.parallel import SINGLE_BLAS
 
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
@@ -66,29 +65,6 @@ def test_rounds_share_their_frequencies(learner, n_outputs, standardize) -> None
     size = np.abs(raw).max()
     for scores in (model.ensemble_.raw(X), list(model.ensemble_.staged(X))[-1]):
         np.testing.assert_allclose(scores, raw, rtol=0, atol=1e-9 * size)
-
-
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
-    pytest.importorskip("matplotlib").use("Agg")
-    data = np.random.default_rng(0).normal(size=(80, 3))
-    y = np.column_stack([np.sin(data[:, 0]), data[:, 1] * data[:, 2]])[:, :n_outputs]
-    data[:3, 2] = np.nan if gaps else 0.0
-    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
-    model.set_params(learner__n_components=9).fit(data, y)
-    display = FrequencyDisplay.from_estimator(model)
-    (block,) = model.ensemble_.compact().terms
-    block = block.term if gaps else block
-    waves = [w for w in np.unique(block.omega, axis=0) if w.any()]
-    assert len(display.omega) == len(waves) == 9
-    for w in waves:
-        (amplitude,) = display.amplitude[(display.omega == w[:2]).all(axis=1)]
-        same = block.weight[(block.omega == w).all(axis=1)]
-        assert amplitude == pytest.approx(np.linalg.norm(same))
-    assert set(display.round) == {1}
-    # One colour needs no scale.
-    assert display.figure_.axes == [display.ax_]
 
 
 @pytest.mark.parametrize("name", ["flags", "amounts"])

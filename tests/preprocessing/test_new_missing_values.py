@@ -87,14 +87,6 @@ def test_graphs_of_each_opset(extrapolation, opset):
         verify_onnx(model, to_onnx(model, dtype=dtype, opset=opset), ROWS, raise_on_mismatch=True)
 
 
-def test_landmarks():
-    pytest.importorskip("matplotlib")
-    from rffboost_ext.displays import LandmarkDisplay
-
-    landmarks = RFFBoostClassifier("exponential", "rff_k", n_estimators=4, random_state=0).fit(X, LABELS)
-    assert np.isfinite(LandmarkDisplay.from_estimator(landmarks, ROWS, grid_resolution=5).score).all()
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_one_rare_gap_in_a_cross_validation(dtype):
     rows = X.astype(dtype)
