@@ -211,7 +211,7 @@ LEARNER_CASES = [
     LearnerCase("rff_newton", lambda: RFFNewton(n_candidates=8), tol=1e-5),
     LearnerCase("rff_ridge", lambda: RFFRidge(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("rff_irls", lambda: RFFIRLS(n_components=8), tol=1e-5, of_rows=True),
-    LearnerCase("lasso", lambda: LassoPath(penalty_share=0.5), tol=1e-5, of_rows=True),
+    LearnerCase("lasso", lambda: LassoPath(), tol=1e-5, of_rows=True),
     LearnerCase("ridge", lambda: RidgePath(relative_rate=1.0), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
     LearnerCase("symmetric_tree", lambda: SymmetricTree(3, "constant"), tol=1e-5),

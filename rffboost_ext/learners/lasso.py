@@ -12,12 +12,14 @@ import numpy as np
 from ..core import Learner, Round, Term
 from ..terms import Linear
 from ..utils.parallel import SINGLE_BLAS
-from ..utils.param_validation import POSITIVE, POSITIVE_FRACTION, Integer
+from ..utils.param_validation import POSITIVE, Integer
 from ..utils.typing import Array
 from .fourier.second_order import MIN_HESSIAN_UNIT, cap_relative_rate
 from .registry import LEARNERS
 from .subsampling import sample_by_gradient
 
+# The penalty of a round, as a share of the smallest one that leaves all slopes at 0.
+PENALTY_SHARE = 0.8
 # Lower bound on the hessian of a row, relative to the mean: rows that are certain have long Newton steps.
 MIN_HESSIAN = 0.05
 # Deviations below this share of a column's largest magnitude are rounding errors.
@@ -73,11 +75,11 @@ class WeightedColumns:
         gram = factors.T @ factors if len(factors) > len(mean) else None
         return cls(share, total, mean, scale, factors, gram)
 
-    def lasso(self, target: Array, penalty_share: float, prior: Prior | None = None) -> tuple[Array, float]:
+    def lasso(self, target: Array, prior: Prior | None = None) -> tuple[Array, float]:
         """Slopes (k,) and the intercept for a target (m,), and for a prior if there is one."""
         middle = float(self.share @ target)
         factors, gram, values = self.factors, self.gram, np.sqrt(self.share) * (target - middle)
-        penalty = penalty_share * float(np.abs(factors.T @ values).max(initial=0.0))
+        penalty = PENALTY_SHARE * float(np.abs(factors.T @ values).max(initial=0.0))
         if prior is not None:
             # The prior is a further row for each column, and one for the value at the mean.
             ratio, slope = prior.weight / self.total, np.where(np.isinf(self.scale), 0.0, prior.slope)
@@ -130,7 +132,7 @@ class LassoPath(Learner):
 
     where :math:`s_j` is the standard deviation of feature j under the weights :math:`w_i H_{ic}`. This is a lasso
     of the working response :math:`-g / H`, which scikit-learn solves by coordinate descent [1]_. The penalty is
-    a share of the smallest one that leaves all slopes at 0. Since a round at the penalty :math:`\lambda` leaves
+    0.8 times the smallest one that leaves all slopes at 0. Since a round at the penalty :math:`\lambda` leaves
     the features with correlations up to :math:`\lambda`, penalties fall geometrically from round to round. With
     the squared loss and full steps the sum of the rounds is the lasso at the last penalty, as long as no slope of
     its path shrinks: the monotone lasso [2]_. Early stopping chooses the penalty. With the log loss the rounds are
@@ -138,8 +140,6 @@ class LassoPath(Learner):
 
     Parameters
     ----------
-    penalty_share : float, default=0.8
-        The penalty as a share of the smallest one that leaves all slopes at 0.
     max_samples : int, default=10_000
         Maximum number of rows that a round is fitted to.
     relative_rate : float, default=10.0
@@ -157,13 +157,12 @@ class LassoPath(Learner):
        Journal of Statistics 2007.
     """
 
-    penalty_share: float = 0.8
     max_samples: int = 10_000
     relative_rate: float = 10.0
 
     step = "unit"
     multi_output = True
-    constraints = {"penalty_share": POSITIVE_FRACTION, "max_samples": Integer(1), "relative_rate": POSITIVE}
+    constraints = {"max_samples": Integer(1), "relative_rate": POSITIVE}
 
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The linear function of this round, and its outputs."""
@@ -194,7 +193,7 @@ class LassoPath(Learner):
             if old is not None and round.prior_weight:
                 prior = Prior(float(round.prior[c]), old.slope[:, c] / rate, float(old.intercept[c]) / rate)
             system = self._system(round, X, rows, curvature)
-            slope[:, c], intercept[c] = system.lasso(target, self.penalty_share, prior)
+            slope[:, c], intercept[c] = system.lasso(target, prior)
         return rate * slope, rate * intercept
 
     def _system(self, round: Round, X: Array, rows: Array, curvature: Array) -> WeightedColumns:

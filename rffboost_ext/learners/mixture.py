@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Fitted, Learner, Round, Term
-from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real
+from ..utils.param_validation import FRACTION, POSITIVE_FRACTION
 from ..utils.typing import Array
 from .registry import LEARNERS
 from .subsampling import relative_gain, sample_rows
 from .trees.learner import Tree
 from .trees.symmetric.learner import SymmetricTree
+
+# The number of initial rounds that alternate, and the minimum probability of either learner.
+N_ALTERNATING, LEAST_SHARE = 10, 0.05
 
 
 @LEARNERS.register("mixture")
@@ -27,8 +30,9 @@ class Mixture(Learner):
 
     the gain of a full step along it by the second-order expansion, relative to the largest possible gain at the
     mean hessian. Negative gains count as 0. Each learner has a moving average of its scores, and trees are drawn
-    with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, bounded away from 0 and 1. The first rounds alternate. Terms
-    of learners that leave their length to the step, such as :class:`RFF1`, get the length of a Newton step.
+    with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, at least 0.05 and at most 0.95. The first 10 rounds
+    alternate. Terms of learners that leave their length to the step, such as :class:`RFF1`, get the length of a
+    Newton step.
 
     Parameters
     ----------
@@ -40,25 +44,17 @@ class Mixture(Learner):
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
         Weight of the past in the moving averages.
-    least_share : float, default=0.05
-        Minimum probability of either learner.
-    n_alternating : int, default=10
-        Number of initial rounds that alternate.
     """
 
     cosines: str | Learner = "rff_newton"
     trees: str | Learner = "symmetric_tree"
     subsample: float = 0.9
     memory: float = 0.8
-    least_share: float = 0.05
-    n_alternating: int = 10
 
     step = "unit"
     constraints = {
         "subsample": POSITIVE_FRACTION,
         "memory": FRACTION,
-        "least_share": Real(0.0, 0.5, closed="both"),
-        "n_alternating": Integer(0),
     }
 
     roles = {"cosines": LEARNERS, "trees": LEARNERS}
@@ -117,10 +113,10 @@ class Mixture(Learner):
         """0 for cosines, 1 for trees."""
         chance = round.rng.random()
         cosines, trees = (float(gain) ** 2 for gain in gains)
-        if round.index < self.n_alternating or not cosines + trees > 0.0:
+        if round.index < N_ALTERNATING or not cosines + trees > 0.0:
             return round.index % 2
         share = trees / (cosines + trees)
-        return int(chance < min(max(share, self.least_share), 1.0 - self.least_share))
+        return int(chance < min(max(share, LEAST_SHARE), 1.0 - LEAST_SHARE))
 
 
 def has_trees(learner: Learner) -> bool:

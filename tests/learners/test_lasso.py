@@ -16,15 +16,13 @@ RNG = np.random.default_rng(0)
 def test_rounds_of_the_squared_loss_are_the_path_of_the_lasso(n, d):
     X, weight = RNG.standard_normal((n, d)), RNG.uniform(0.5, 2.0, n)
     y = X[:, :3] @ [2.0, -1.0, 0.5] + 0.1 * RNG.standard_normal(n)
-    model = RFFBoostRegressor(
-        learner=LassoPath(0.6), n_estimators=4, early_stopping=False, extrapolation="continue"
-    )
+    model = RFFBoostRegressor(learner=LassoPath(), n_estimators=4, early_stopping=False, extrapolation="continue")
     model.fit(X, y, sample_weight=weight)
     share = weight / weight.sum()
     scaled = (X - share @ X) / np.sqrt(share @ np.square(X - share @ X))
     penalty = np.abs(scaled.T @ (share * (y - share @ y))).max()
     for stage, found in enumerate(model.staged_predict(X), start=1):
-        wanted = Lasso(alpha=0.6**stage * penalty, tol=1e-10).fit(scaled, y, sample_weight=weight).predict(scaled)
+        wanted = Lasso(alpha=0.8**stage * penalty, tol=1e-10).fit(scaled, y, sample_weight=weight).predict(scaled)
         np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 

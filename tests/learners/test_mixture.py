@@ -61,39 +61,38 @@ class Nothing(Learner):
 )
 def test_the_learner_that_earns_is_drawn_but_for_the_least_share(useless: str, case) -> None:
     X, y = make_data(case, n=300)
-    learner = Mixture(**{useless: Nothing()}, n_alternating=4, least_share=0.1)
+    learner = Mixture(**{useless: Nothing()})
     loss = case.make()
     fitted = boost(X, y[:, None].astype(float), loss=loss, learner=learner, n_estimators=64, random_state=0)
-    idle = sum(isinstance(term, Cosines) and not term.weight.any() for term in fitted.terms[4:])
+    idle = sum(isinstance(term, Cosines) and not term.weight.any() for term in fitted.terms[10:])
     assert 0 < idle < 15
 
 
 def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
     X = grid()
-    learner = Mixture(n_alternating=6, least_share=0.3)
     fitted = boost(
         X,
         np.sin(X.sum(axis=1, keepdims=True)),
         loss="squared_error",
-        learner=learner,
+        learner=Mixture(),
         n_estimators=60,
         random_state=1,
     )
     drawn = kinds(fitted)
-    assert drawn[:6] == [Cosines, SymmetricTrees] * 3
-    assert min(drawn.count(Cosines), drawn.count(SymmetricTrees)) > 8
+    assert drawn[:10] == [Cosines, SymmetricTrees] * 5
+    assert min(drawn[10:].count(Cosines), drawn[10:].count(SymmetricTrees)) > 0
 
 
-@pytest.mark.parametrize("index", [6, 50])
+@pytest.mark.parametrize("index", [10, 50])
 def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
-    learner, made, books = Mixture(n_alternating=6, least_share=0.05), make_round(SQUARED), np.array([0.3, 0.6])
+    learner, made, books = Mixture(), make_round(SQUARED), np.array([0.3, 0.6])
     drawn = [
         learner._draw_learner(replace(made, index=index, rng=np.random.default_rng(seed)), books)
         for seed in range(4_000)
     ]
     assert np.mean(drawn) == pytest.approx(0.36 / (0.09 + 0.36), abs=0.03)
     first = [
-        learner._draw_learner(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)
+        learner._draw_learner(replace(made, index=9, rng=np.random.default_rng(seed)), books) for seed in range(20)
     ]
     assert set(first) == {1}
 
@@ -170,8 +169,8 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
     design, y = Design(X), np.sin(X[:, :1])
-    outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
-    boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
+    outer = Mixture(cosines=Mixture(subsample=0.5), subsample=0.7)
+    boost(design, y, loss="squared_error", learner=outer, n_estimators=40, random_state=0)
     books = [
         design.learner_state((Mixture, str(one.get_params()), "books"), lambda: None)
         for one in (outer, outer.cosines)

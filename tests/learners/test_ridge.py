@@ -14,7 +14,7 @@ X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
 SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
 PLAIN = {"early_stopping": False, "random_state": 0}
 # One kernel and one penalty, and frequencies as they are drawn.
-FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1, "compare_scales": False, "n_directions": 1}
+FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "compare_scales": False, "n_directions": 1}
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight")

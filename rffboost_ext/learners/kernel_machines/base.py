@@ -22,6 +22,8 @@ from .least_squares import LeastSquares, ReweightedLeastSquares
 from .random_features import FittedFeatures, RandomFeatures
 
 S = TypeVar("S")
+# Values of gamma, and of the penalty, that are compared, on a logarithmic grid.
+N_VALUES = 4
 
 
 class Solved(NamedTuple):
@@ -43,7 +45,6 @@ class KernelMachine(Learner):
     n_components: int = 256
     gamma: tuple[float, float] = (0.03, 3.0)
     l2: tuple[float, float] = (0.001, 1.0)
-    n_values: int = 4
     n_scored: int = 192
     compare_scales: bool = True
     max_samples: int = 3_000
@@ -57,7 +58,6 @@ class KernelMachine(Learner):
         "n_components": Integer(1),
         "gamma": Range(),
         "l2": Range(),
-        "n_values": Integer(1),
         "n_scored": Integer(2),
         "compare_scales": BOOL,
         "max_samples": Integer(1),
@@ -70,7 +70,7 @@ class KernelMachine(Learner):
     def _cache_key(self) -> tuple[Hashable, ...]:
         """The hyperparameters that determine the frequencies and the systems, as storable values."""
         frequencies = self.n_components, self.n_directions, self.per_degree
-        kernel = *self.gamma, *self.l2, self.n_values, self.n_scored, self.compare_scales, self.max_samples
+        kernel = *self.gamma, *self.l2, self.n_scored, self.compare_scales, self.max_samples
         return type(self), *frequencies, *kernel
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:

@@ -14,7 +14,7 @@ from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import cholesky, inverse_diagonal
 from ...utils.typing import Array
 from ..registry import LEARNERS
-from .base import KernelMachine, Solved
+from .base import N_VALUES, KernelMachine, Solved
 from .least_squares import ReweightedLeastSquares
 from .random_features import FittedFeatures, RandomFeatures, newton_target
 
@@ -200,8 +200,6 @@ class RFFIRLS(KernelMachine):
         As for :class:`RFFRidge`, with the same defaults.
     l2 : pair of float, default=(1e-6, 1.0)
         Range of the penalty, lambda: the first round has the larger value, and no round is below the smaller one.
-    n_values : int, default=4
-        Number of values of gamma that are compared, on a logarithmic grid.
     relative_rate : float, default=10.0
         Factor on the amplitudes: a step is this many times the learning rate, but at most a full one.
 
@@ -218,7 +216,7 @@ class RFFIRLS(KernelMachine):
         """Frequencies, projection, the fields of :class:`CurvatureBounds`, and the index of this round."""
         target, _ = newton_target(round)
         selection, bounds = self._kernel_selection(round, target), CurvatureBounds.from_round(round)
-        gammas = np.geomspace(*self.gamma, self.n_values)
+        gammas = np.geomspace(*self.gamma, N_VALUES)
         if len(selection.scales) > 1:
             best = selection.best_ridge(gammas, np.geomspace(1e-3, 1.0, 4))
             selection = replace(selection, scales=[selection.scales[best.scale]])

@@ -11,7 +11,7 @@ from ...terms.cosine_arrays import Projection
 from ...utils.kernel_ridge import best_penalty
 from ...utils.typing import Array
 from ..registry import LEARNERS
-from .base import KernelMachine, Solved
+from .base import N_VALUES, KernelMachine, Solved
 from .least_squares import LeastSquares
 from .random_features import FittedFeatures, RandomFeatures, newton_target
 
@@ -49,10 +49,8 @@ class RFFRidge(KernelMachine):
         them, times the squared scales of the features.
     l2 : pair of float, default=(0.001, 1.0)
         Range of the penalty, lambda.
-    n_values : int, default=4
-        Number of values of gamma, and of the penalty, that are compared, on a logarithmic grid.
     n_scored : int, default=192
-        Maximum number of rows to compare them on: a quarter of all rows, but at least 96.
+        Maximum number of rows to compare four values of each on: a quarter of all rows, but at least 96.
     compare_scales : bool, default=True
         Whether the original units and the gains of a few trees are compared with standardised features; needs 256
         rows.
@@ -76,9 +74,7 @@ class RFFRidge(KernelMachine):
         """Frequencies, projection, and the penalty of least leave-one-out error."""
         selection = self._kernel_selection(round, newton_target(round)[0])
         # In ascending order: the smoothest of equally good kernels is kept.
-        best = selection.best_ridge(
-            np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values)
-        )
+        best = selection.best_ridge(np.geomspace(*self.gamma, N_VALUES), np.geomspace(*self.l2, N_VALUES))
         return *self._select_frequencies(selection, best), best.l2
 
     def _select_penalty(self, round: Round, features: FittedFeatures) -> tuple[float]:
@@ -86,7 +82,7 @@ class RFFRidge(KernelMachine):
         selection = self._kernel_selection(round, newton_target(round)[0])
         rows = selection.scored
         sample = features.kernel(round, rows), selection.target[rows], round.weight[rows]
-        return (best_penalty(*sample, np.geomspace(*self.l2, self.n_values))[1],)
+        return (best_penalty(*sample, np.geomspace(*self.l2, N_VALUES))[1],)
 
     def _solve(
         self, round: Round, sample: Round, rows: Array, features: RandomFeatures | FittedFeatures, *kernel: Any

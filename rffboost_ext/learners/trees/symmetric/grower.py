@@ -27,6 +27,10 @@ from .sparse_columns import SparseFeatures
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 ORDERED_SUBSAMPLE = 0.5
+# Average rows that are added to each level of a category when levels are ordered.
+CAT_SMOOTH = 10.0
+# With more outputs than this, splits are found for this number of random projections of the gradients.
+N_PROJECTIONS = 5
 
 
 class SymmetricGrower:
@@ -67,7 +71,7 @@ class SymmetricGrower:
         most = int(learner.crosses)
         if most > 1:
             self.features = self._binned(round, self._chosen_crosses(round, most))
-        n_gradients = min(round.raw.shape[1], learner.n_projections)
+        n_gradients = min(round.raw.shape[1], N_PROJECTIONS)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         key = Histograms, learner.max_bin, self.features.crosses.table.tobytes(), size
@@ -96,7 +100,7 @@ class SymmetricGrower:
             self._reorder_levels(round, left_out if learner.ordered else round.weight)
         drawn, derivatives, searched = self._derivatives(sample)
         tree, leaf = self.histograms.grow(
-            split_derivatives(searched, sample.output_weights, learner.n_projections, round.rng),
+            split_derivatives(searched, sample.output_weights, N_PROJECTIONS, round.rng),
             *self._columns(round),
             learner.reg_lambda,
             learner.min_child_weight,
@@ -141,7 +145,7 @@ class SymmetricGrower:
         """Order the levels of categories by rows of given weights, (n,)."""
         gradient = round.balanced_gradient @ round.rng.standard_normal(round.gradient.shape[1])
         hessian = round.hessian.mean(axis=1)
-        smoothing = self.learner.cat_smooth * float(round.mean(hessian))
+        smoothing = CAT_SMOOTH * float(round.mean(hessian))
         gradient, hessian = weight * gradient, weight * hessian
         for column in self.features.many_levels:
             column.reorder(gradient, hessian, smoothing)

@@ -64,14 +64,10 @@ class SymmetricTree(Learner):
         drawn with probabilities in proportion to their numbers of entries: a column of few can explain little.
     max_bin : int, default=254
         Bins per feature, at most 255. Missing values have a bin of their own.
-    cat_smooth : float, default=10.0
-        Number of average rows that is added to each level of a category when levels are ordered.
     ordered : bool, default=True
         Whether the levels of categories are ordered by rows that the tree is not fitted to, so that the target of
         a row has no influence on the place of its own level. Otherwise all rows order them, which is more accurate
         with few rows per level, but requires early stopping.
-    n_projections : int, default=5
-        With more outputs than this, splits are found for this number of random projections of the gradients.
     crosses : int, default=0
         Number of features, the most important numbers, whose differences and products are further columns for
         splits: 6 have 30. Features with a monotone constraint are left out.
@@ -88,11 +84,12 @@ class SymmetricTree(Learner):
     Notes
     -----
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
-    level against the others. The levels of other categories are ordered for each tree by their gradients. With
-    such categories and `ordered` a refit trains new rounds, in place of fitting leaves to all rows. Rows of any
-    weight are then in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves
-    have a value for each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows,
-    because a line would follow a few far values.
+    level against the others. The levels of other categories are ordered for each tree by their gradients, with ten
+    average rows added to each level. With such categories and `ordered` a refit trains new rounds, in place of
+    fitting leaves to all rows. Rows of any weight are then in one of both parts as a whole. Several outputs share
+    the splits of one tree, whose leaves have a value for each. With more than five outputs, splits are found for
+    five random projections of the gradients. Linear leaves are constant beyond the range of a feature that has
+    99 % of the rows, because a line would follow a few far values.
 
     Importances for `crosses` are the variances of 25 trees, fitted to a quadratic approximation of the loss in the
     first round. Each of both features of a difference or product has half of its importance.
@@ -114,9 +111,7 @@ class SymmetricTree(Learner):
     colsample_bytree: float = 1.0
     colsample_bylevel: float = 1.0
     max_bin: int = 254
-    cat_smooth: float = 10.0
     ordered: bool = True
-    n_projections: int = 5
     monotone_constraints: Sequence[int] | Mapping[str, int] | None = None
     crosses: int = 0
 
@@ -133,9 +128,7 @@ class SymmetricTree(Learner):
         "colsample_bytree": POSITIVE_FRACTION,
         "colsample_bylevel": POSITIVE_FRACTION,
         "max_bin": Integer(2, MAX_BINS),
-        "cat_smooth": POSITIVE,
         "ordered": BOOL,
-        "n_projections": Integer(1),
         "monotone_constraints": SIGNS | OPTIONAL,
         "crosses": Integer(0),
     }
