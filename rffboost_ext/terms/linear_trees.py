@@ -55,9 +55,6 @@ class LinearTrees(Term):
         found = self.coefficients(X).reshape(len(X), self.n_outputs, self.n_features + 1)
         return found[:, :, :-1], found[:, :, -1]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", with_all_columns(self.coefficients))
-
     @property
     def n_features(self) -> int:
         """Columns of X, d."""
@@ -83,15 +80,6 @@ class LinearTrees(Term):
     def gradient(self, X: Array) -> Array:
         slopes = self.slopes_and_constant(X)[0]
         return np.where(np.isnan(X[:, None, :]), 0.0, slopes)
-
-
-def with_all_columns(trees: Trees) -> Trees:
-    """The same trees with a column of values for each output, also if each tree has one output."""
-    if trees.output is None:
-        return trees
-    value = np.zeros((len(trees.value), trees.n_outputs))
-    value[np.arange(len(value)), trees.output[trees.tree_of_nodes]] = trees.value[:, 0]
-    return replace(trees, value=value, output=None)
 
 
 @dataclass(frozen=True)
