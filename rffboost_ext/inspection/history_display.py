@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class HistoryDisplay:
         A round that is marked on the last curve, or one on each curve; for early stopping its last improvement.
     folds : mapping of str to sequence of sequences of float, optional
         The curves of single models, drawn thin, by the name of the curve that is their mean.
+    others : sequence of HistoryDisplay, optional
+        Displays of further metrics, which a new figure has above this one, on axes of their own.
 
     Attributes
     ----------
@@ -52,6 +54,7 @@ class HistoryDisplay:
     first_round: int = 1
     best_round: int | Sequence[int] | None = None
     folds: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    others: Sequence[HistoryDisplay] = ()
 
     @classmethod
     def from_estimator(
@@ -69,7 +72,8 @@ class HistoryDisplay:
         estimator : fitted booster, such as RFFBoostRegressor
             Fitted with ``eval_set`` or early stopping.
         metric : str, optional
-            A metric of ``evals_result_``; by default the last one, which early stopping monitors.
+            A metric of ``evals_result_``. By default a new figure has all of them, the last below the others, and
+            `ax` has the last one, which early stopping monitors. Without ``eval_set`` only that one is recorded.
         ax : matplotlib Axes, optional
             Axes to plot on.
         **kwargs
@@ -85,22 +89,27 @@ class HistoryDisplay:
             If the fit had neither ``eval_set`` nor early stopping, or there is no such metric.
         """
         check_is_fitted(estimator)
-        result = getattr(estimator, "evals_result_", None)
+        result = getattr(estimator, "evals_result_", {})
         models = getattr(estimator, "validation_curves_", None)
         if not result and models is None:
             raise ValueError(
                 f"HistoryDisplay: estimator must be fitted with eval_set or early stopping, got {estimator!r}"
             )
         known = list(next(iter(result.values()))) if result else [monitored_metric(estimator)]
-        metric = known[-1] if metric is None else metric
-        if metric not in known:
+        if metric not in (None, *known):
             raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(known)}, got {metric!r}")
-        curves: dict[str, Any] = {name: values[metric] for name, values in (result or {}).items()}
+        shown = [metric] if metric else known[-1:] if ax is not None else known
         if result or models is None:
             best = getattr(estimator, "best_iteration_", None)
-            return cls(curves, metric, best_round=None if best is None else best + 1).plot(ax, **kwargs)
+            marked = None if best is None else best + 1
+            *others, last = [
+                cls({name: values[one] for name, values in result.items()}, one, best_round=marked)
+                for one in shown
+            ]
+            return replace(last, others=others).plot(ax, **kwargs)
+        (metric,) = shown
         folds = dict(zip(names_of_members(estimator), models, strict=True))
-        curves = {name: mean_curve(several) for name, several in folds.items()}
+        curves: dict[str, Any] = {name: mean_curve(several) for name, several in folds.items()}
         if len(models) == len(models[0]) == 1:
             best = selected_round(models[0][0].tolist(), estimator.tol)
             return cls(curves, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
@@ -108,10 +117,12 @@ class HistoryDisplay:
         return cls(curves, metric, "boosting rounds (of one model)", 0, best, folds).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
-        """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.plot`."""
+        """Plot on `ax`, or all metrics on a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
         from matplotlib.ticker import MaxNLocator
 
-        self.ax_ = get_axes(ax)
+        *above, self.ax_ = np.atleast_1d(get_axes(ax, rows=1 if ax is not None else 1 + len(self.others)))
+        for other, axes in zip(self.others, above, strict=ax is None):
+            other.plot(axes, **kwargs)
         self.figure_ = self.ax_.figure
         self.lines_ = []
         names = distinct_labels(self.curves, LONGEST_NAME)
@@ -146,7 +157,8 @@ class HistoryDisplay:
                 note = {"label": f"{value:.4g} after {best} rounds"} if is_one else {}
                 self.ax_.plot(best, value, "o", color=ACCENT, ms=6, zorder=3, **note)
         if not is_one:
-            self.ax_.set_xlim(right=MARGIN * max(1, *rounds))
+            last = MARGIN * max(1, *rounds)
+            self.ax_.set_xlim(-0.04 * last, last)
 
 
 def names_of_members(estimator: Any) -> list[str]:

@@ -18,13 +18,13 @@ MARGIN = 0.12
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def get_axes(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
-    """`ax`, or the axes of a new figure of a size in inches."""
+def get_axes(ax: Any, width: float = 5.6, height: float = 3.8, rows: int = 1) -> Any:
+    """`ax`, or the axes of a new figure, of a size in inches; several rows are an array of axes."""
     if ax is not None:
         return ax
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
+    figure, axes = pyplot.subplots(rows, figsize=(width, height * rows), layout="constrained")
     figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
     return axes
 

@@ -88,6 +88,8 @@ def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut, f
         assert (lazy.ndim, lazy.shape[1:], lazy.dtype) == (here.ndim, here.shape[1:], here.dtype)
         np.testing.assert_array_equal(lazy.compute(), here)
         np.testing.assert_array_equal(here, getattr(local, method)(X))
+    # Like `predict`, `score` takes rows of a cluster and rows in memory.
+    assert model.score(X, y, **given) == score
     given = {name: cut(values) for name, values in given.items()}
     assert model.score(features, cut(y), **given) == pytest.approx(score)
 

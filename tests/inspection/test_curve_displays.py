@@ -67,8 +67,15 @@ def test_rounds_of_one_of_several_models_are_named(model):
 def test_histories_are_the_evaluations():
     watched = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "squared_error"])
     watched.fit(X, Y, eval_set={"train": (X, Y), "some": (X[:50], Y[:50])})
-    for metric in (None, "r2"):
-        display = HistoryDisplay.from_estimator(watched, metric)
+    both = HistoryDisplay.from_estimator(watched)
+    assert both.figure_.axes == [both.others[0].ax_, both.ax_]
+    alone = HistoryDisplay.from_estimator(watched, ax=both.ax_)
+    assert (alone.ax_, alone.metric, alone.others) == (both.ax_, "squared_error", [])
+    for metric, display in (
+        ("r2", both.others[0]),
+        ("r2", HistoryDisplay.from_estimator(watched, "r2")),
+        (None, both),
+    ):
         for line, (name, curves) in zip(display.lines_, watched.evals_result_.items(), strict=True):
             np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3, 4, 5])
             np.testing.assert_array_equal(line.get_ydata(), curves[metric or "squared_error"])
