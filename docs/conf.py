@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from docutils import nodes
+
 from rffboost_ext import __version__
 
 project = "rffboost-ext"
@@ -71,5 +73,13 @@ def skip_inherited(
     return None if owner.split(".")[0] in ("rffboost_ext", "onnx_export") else True
 
 
+def unlink_addresses(app: Any, document: nodes.document) -> None:
+    """Names such as ndcg@10 are no mail addresses."""
+    for link in list(document.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.replace_self(link.children)
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_inherited)
+    app.connect("doctree-read", unlink_addresses)
