@@ -131,7 +131,7 @@ def show(tables: Mapping[str, Sequence[str]], frame: Any) -> str:
 def scores_table(means: Any, summary: Summary) -> str:
     """Scores and errors of each system.
 
-    The rank is that among the systems of others, beside which each of ours stands alone. The error is a geometric
+    The rank of each of our systems is that among it and those of others. The error is a geometric
     mean, in which less than half of a test row counts as half a row. The log loss and the calibration error are
     means over the classifications.
     """
@@ -140,18 +140,18 @@ def scores_table(means: Any, summary: Summary) -> str:
     gaps, lines = summary.differences(), []
     for name in summary.columns:
         gap = gaps.loc[name]
-        beside = "" if name == summary.columns[0] else f"{gap['difference']:+.2f}{plus_minus(gap['error'])}"
+        minus = "" if name == summary.columns[0] else f"{gap['difference']:+.2f}{plus_minus(gap['error'])}"
         line = [
             name,
             f"{summary.overall[name]:.2f}",
-            beside,
+            minus,
             f"{rank(name, summary):.2f}",
             f"{mean_ratio(errors[name]):.4f}",
         ]
         if len(classes):
             line += [f"{classes.loc[name, key].mean():.4f}" for key in ("loss", "calibration_error")]
         lines.append(line)
-    header = ["mean", f"beside {summary.columns[0]}", "rank", "error", "log loss", "calibration"]
+    header = ["mean", f"minus {summary.columns[0]}", "rank", "error", "log loss", "calibration"]
     return markdown([f"{len(summary.shared)} sets", *header[: len(lines[0]) - 1]], lines)
 
 

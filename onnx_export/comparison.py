@@ -85,7 +85,7 @@ class Comparison:
     ----------
     output : str
         Name of the output, "steps" for the output of the steps before the ensemble, or "end to end" for the
-        predictions of the file for X, beside those of the estimator for X.
+        predictions of the file for X, compared with those of the estimator for X.
     error : float
         Largest absolute difference; for labels the fraction of rows that differ although the score is clear of the
         decision boundary, for steps the difference relative to the largest absolute value of its column.

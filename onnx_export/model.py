@@ -71,7 +71,7 @@ def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[V
 
 
 def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
-    """A model from a path, bytes or itself; weights in files beside the path become part of it.
+    """A model from a path, bytes or itself; weights in files next to the path become part of it.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     IsADirectoryError
         If it is a folder.
     ValueError
-        If the path is empty or of a device, the content is not an ONNX model, or weights beside it cannot be read.
+        If the path is empty or of a device, the content is no ONNX model, or weights next to it cannot be read.
     TypeError
         If `model` is none of these.
     """

@@ -56,7 +56,7 @@ def verify_onnx(
 ) -> Report:
     """Compare the outputs of a model file with those of the estimator in Python.
 
-    The comparison "end to end" is that of the predictions: the file's for X, beside the estimator's for X. Its
+    The comparison "end to end" is that of the predictions: the file's for X and the estimator's for X. Its
     tolerance has the effect of rounding X on cosines and on linear leaves, by the gradient, if that is less than a
     hundredth of the scores. Rows that rounding moves to another leaf of a tree are errors. The steps of a pipeline
     compute in the type of X: for X in float32 the estimator is evaluated in float64 too, and the nearer of both is

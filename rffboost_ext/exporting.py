@@ -1,5 +1,5 @@
 # ruff: noqa: F401 - names for exporters
-"""What exporters of fitted models need beside the estimators, losses and terms, as :mod:`onnx_export` does.
+"""What exporters of fitted models, such as :mod:`onnx_export`, need in addition to estimators, losses and terms.
 
 Tables and categories as the estimators read them, models of XGBoost and LightGBM as ensembles, files, and checks
 of arguments.

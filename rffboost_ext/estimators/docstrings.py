@@ -229,8 +229,8 @@ Pass all rows that the model should describe: new ones alone, or old and new one
 The weights of a stack are chosen on held-out rows, which all models are fitted to in the end.""",
     "prior_weight": """prior_weight : float, default=5.0
     How much of the old values stays: the old value of a leaf, and the old amplitudes of a frequency, count for so
-    many rows of average curvature beside the given ones. With 0 the values depend on the given rows alone. The
-    cosines of "rff_1" and "rff_k" have no old values, since a step sets their length.""",
+    many rows of average curvature in addition to the given ones. With 0 the values depend on the given ones alone.
+    The cosines of "rff_1" and "rff_k" have no old values, since a step sets their length.""",
     "raises_refresh": """Raises
 ------
 ValueError, TypeError

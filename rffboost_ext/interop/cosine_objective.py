@@ -1,4 +1,4 @@
-"""Cosines fitted inside another library's training loop, beside its trees."""
+"""Cosines fitted inside another library's training loop, in addition to its trees."""
 
 from __future__ import annotations
 
