@@ -50,6 +50,17 @@ def convert_term(term: Term, graph: Graph, x: str) -> str:
     ------
     TypeError
         If nothing is registered for the type of `term`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onnx_export import Graph, convert_term
+    >>> from rffboost_ext.terms import Linear
+    >>> graph = Graph(np.float32, opset=18)
+    >>> x = graph.input("x", np.float32)
+    >>> output = convert_term(Linear(np.array([0]), np.ones((1, 1)), np.ones(1)), graph, x)
+    >>> output == graph.nodes[-1].output[0]
+    True
     """
     raise no_form("term", term, "x", "the_output  # (n, C)")
 
@@ -70,6 +81,15 @@ def rounding_error(term: Term, X: Array, eps: float) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onnx_export import rounding_error
+    >>> from rffboost_ext import Cosines
+    >>> term = Cosines(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
+    >>> bool(0.0 < rounding_error(term, np.ones((3, 1)), np.finfo(np.float32).eps) < 1e-5)
+    True
     """
     sizes = np.abs(term(X))
     return 32.0 * eps * (1.0 + float(sizes[np.isfinite(sizes)].max(initial=0.0)))

@@ -108,6 +108,16 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     ------
     ValueError
         If the file is damaged or was written by another program.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onnx_export import describe_onnx, to_onnx
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.arange(50.0)[:, None]
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> describe_onnx(to_onnx(model, metadata={"commit": "4f2a"})).metadata.user_metadata
+    {'commit': '4f2a'}
     """
     proto = load(model)
     name = name_of(model)

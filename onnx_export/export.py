@@ -221,6 +221,20 @@ def save_onnx(
         As in :func:`to_onnx`, or if `path` is no path.
     OSError
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from onnx_export import OnnxPredictor, save_onnx
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.arange(50.0, dtype=np.float32)[:, None]
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graph = save_onnx(model, f"{folder}/line.onnx")
+    ...     predictor = OnnxPredictor(f"{folder}/line.onnx")
+    >>> bool(np.allclose(predictor.predict(X), model.predict(X), atol=1e-3))
+    True
     """
     resolve_target(path)
     choices: dict[str, Any] = {"dtype": dtype, "opset": opset, "tree_operators": tree_operators, "times": times}

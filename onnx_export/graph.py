@@ -30,7 +30,7 @@ class ConversionError(TypeError, ValueError):
 class Graph:
     """Nodes and constants of a graph, in the order of evaluation.
 
-    Terms and links append nodes to it. Values are identified by name; the graph records their types.
+    Terms and links append nodes. Values are identified by name; the graph records their types.
 
     Parameters
     ----------
@@ -41,8 +41,7 @@ class Graph:
     prefix : str, default=""
         Prefix of every name.
     tree_operators : bool, optional
-        Whether trees become the tree operator, or tensor operators; by default the choice is that of each type of
-        term.
+        Whether trees become the tree operator, or tensor operators; by default each type of term chooses.
 
     Attributes
     ----------
@@ -59,6 +58,13 @@ class Graph:
         Mean and standard deviation of the columns of a value, (d,) each, where a term knows them.
     n_cosines, n_trees : int
         Cosines and trees of the terms.
+
+    Examples
+    --------
+    >>> from onnx_export import Graph
+    >>> graph = Graph("float32", opset=18)
+    >>> graph.node("Cos", graph.input("x", "float32"))
+    'cos'
     """
 
     def __init__(self, dtype: DTypeLike, opset: int, prefix: str = "", tree_operators: bool | None = None) -> None:
@@ -189,10 +195,9 @@ class Graph:
         >>> from sklearn.linear_model import LinearRegression
         >>> from onnx_export import Graph
         >>> graph = Graph(np.float32, opset=13)
-        >>> x = graph.input("X", np.float32)
         >>> X = np.eye(3, dtype=np.float32)
         >>> line = LinearRegression().fit(X, X[:, 0])
-        >>> graph.embed(skl2onnx.to_onnx(line, X, target_opset=graph.opsets), x)
+        >>> graph.embed(skl2onnx.to_onnx(line, X, target_opset=graph.opsets), graph.input("X", np.float32))
         'embedded.variable'
         """
         model = valid_copy(model, self.opsets)

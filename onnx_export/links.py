@@ -53,6 +53,24 @@ def convert_link(link: Link, graph: Graph, raw: str) -> str:
     ------
     TypeError
         If nothing is registered for the type of `link`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from onnx_export import Graph, convert_link
+    >>> from rffboost_ext import Link
+    >>> @dataclass(frozen=True)
+    ... class AbsoluteLink(Link):
+    ...     def inverse(self, raw):
+    ...         return np.abs(raw)
+    >>> @convert_link.register
+    ... def _(link: AbsoluteLink, graph: Graph, raw: str) -> str:
+    ...     return graph.node("Abs", raw)
+    >>> graph = Graph(np.float32, opset=18)
+    >>> response = convert_link(AbsoluteLink(), graph, graph.input("score", np.float32))
+    >>> [node.op_type for node in graph.nodes]
+    ['Abs']
     """
     raise no_form("link", link, "raw", "the_response  # (n, W)")
 

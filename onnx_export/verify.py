@@ -94,6 +94,16 @@ def verify_onnx(
         If the error of an output exceeds its tolerance and `raise_on_mismatch` is set. It is a ValueError.
     ValueError, TypeError
         If the file is not readable or does not match the estimator or X, or X has no row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onnx_export import to_onnx, verify_onnx
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.arange(50.0)[:, None]
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> bool(verify_onnx(model, to_onnx(model), X))
+    True
     """
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = export_source(estimator), load(model)

@@ -51,6 +51,14 @@ def gbrff(
     Returns
     -------
     RFFBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import presets
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> presets.gbrff(n_estimators=10, random_state=0).fit(X, y).predict_proba(X).shape
+    (569, 2)
     """
     learner = RFFK(n_components, gamma, weighting="gibbs", beta=c, fit_criterion="squared")
     shared = PUBLISHED | {"step": "newton", "learning_rate": learning_rate, "random_state": random_state}
@@ -75,6 +83,14 @@ def gbrff05(
     Returns
     -------
     RFFBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import presets
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> bool(presets.gbrff05(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.8)
+    True
     """
     learner = RFFK(n_components, gamma, placement="random", beta=beta, fit_criterion="exponential")
     return _exponential(learner, n_estimators, random_state, params)
@@ -108,6 +124,14 @@ def gbrff1(
     Returns
     -------
     RFFBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import presets
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> bool(presets.gbrff1(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.8)
+    True
     """
     learner = RFFK(n_components, gamma, beta=beta, fit_criterion="exponential")
     return _exponential(learner, n_estimators, random_state, params)
@@ -126,6 +150,14 @@ def gbrff15(
     Returns
     -------
     RFFBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import presets
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> bool(presets.gbrff15(n_estimators=20, random_state=0).fit(X, y).score(X, y) > 0.8)
+    True
     """
     return _exponential(
         RFF1(gamma, learn_frequency=False, fit_criterion="exponential"), n_estimators, random_state, params

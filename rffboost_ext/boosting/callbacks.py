@@ -67,6 +67,17 @@ class Progress:
         The scores before the first round of this fit.
     model : ModelLabel
         Which of several models is trained: ``model.member`` of a stack and ``model.fold``, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X, errors = np.arange(50.0)[:, None], []
+    >>> def watch(progress):
+    ...     errors.append(np.abs(progress.raw).max())
+    ...     return len(errors) == 3  # ends the fit
+    >>> RFFBoostRegressor(learner="tree", n_estimators=10, callbacks=[watch]).fit(X, X[:, 0]).n_estimators_
+    3
     """
 
     round: Round

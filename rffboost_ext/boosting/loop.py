@@ -129,6 +129,16 @@ class Shrunk(Step):
         is called once per round.
     first : int, default=0
         The round in which `index` is 0: the number of rounds of an initial model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import STEPS, RFFBoostRegressor
+    >>> from rffboost_ext import Shrunk
+    >>> X = np.arange(50.0)[:, None]
+    >>> step = Shrunk(STEPS.make("unit"), rate=lambda index: 0.5 / (1 + index))
+    >>> RFFBoostRegressor(learner="tree", step=step, n_estimators=3).fit(X, X[:, 0]).ensemble_.moves.shape
+    (3, 2)
     """
 
     constraints = {"rate": RATE, "first": Integer(0)}

@@ -49,6 +49,14 @@ class Scales:
         Scores that are fitted to the errors of others, such as the scale of a distribution, need shorter steps.
     min_hessian : float, default=0.0
         Least hessian in a fit, in units of `unit`, where hessians that are no upper bounds would be too small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import Scales
+    >>> from rffboost_ext.losses import Quantile
+    >>> Quantile(0.5).prepared(np.array([[0.0], [2.0], [4.0]]), np.ones(3)).scales.unit > 0.0
+    True
     """
 
     unit: float | Sequence[float] = 1.0

@@ -45,6 +45,15 @@ Notes
 :meth:`local` returns the fitted :class:`~rffboost_ext.{name}`.
 Its attributes, such as ``n_features_in_``, are attributes of this estimator, too. Pickles do not hold the client.
 With ``callbacks`` or ``verbose`` all models are trained in the process of the client.
+
+Examples
+--------
+>>> import dask.array as da
+>>> from rffboost_ext.dask import Dask{name}
+>>> X = da.random.default_rng(0).standard_normal((200, 2), chunks=(100, 2))
+>>> model = Dask{name}(learner="tree", n_estimators=5).fit(X, {target})
+>>> model.n_rows_seen_, model.predict(X).shape[0]
+(200, 200)
 """
 CLUSTER = {"client": None, "max_rows": "auto"}
 """The parameters that the wrapped estimators do not have."""
@@ -64,7 +73,7 @@ class DaskEstimator(BaseEstimator, Generic[E]):
     max_rows: int | str
     _fitted: E
 
-    def __init_subclass__(cls, wrapped: type[Any], **options: Any) -> None:
+    def __init_subclass__(cls, wrapped: type[Any], target: str = "X[:, 0]", **options: Any) -> None:
         super().__init_subclass__(**options)
         signature = inspect.signature(wrapped.__init__)
         own = [
@@ -78,7 +87,7 @@ class DaskEstimator(BaseEstimator, Generic[E]):
 
         __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *own])  # type: ignore[attr-defined]
         parameters = inspect.getdoc(wrapped).partition("Parameters\n----------\n")[2].partition("\n\n")[0]  # type: ignore[union-attr]
-        cls.__doc__ = DESCRIPTION.format(name=wrapped.__name__, parameters=parameters)
+        cls.__doc__ = DESCRIPTION.format(name=wrapped.__name__, parameters=parameters, target=target)
         cls.__init__, cls.wrapped = __init__, wrapped  # type: ignore[method-assign]
 
     def local(self) -> E:
@@ -227,7 +236,9 @@ class DaskEstimator(BaseEstimator, Generic[E]):
         return get_tags(self._unfitted())
 
 
-class DaskRFFBoostClassifier(DaskEstimator[RFFBoostClassifier], wrapped=RFFBoostClassifier):
+class DaskRFFBoostClassifier(
+    DaskEstimator[RFFBoostClassifier], wrapped=RFFBoostClassifier, target="X[:, 0] > 0.0"
+):
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities, (n, K), as lazy as :meth:`predict`; columns of tables are named by ``classes_``.
 
@@ -263,7 +274,9 @@ class DaskRFFBoostQuantileRegressor(DaskEstimator[RFFBoostQuantileRegressor], wr
     pass
 
 
-class DaskRFFBoostRanker(DaskEstimator[RFFBoostRanker], wrapped=RFFBoostRanker):
+class DaskRFFBoostRanker(
+    DaskEstimator[RFFBoostRanker], wrapped=RFFBoostRanker, target="X[:, 0] > 0.0, qid=X[:, 1] > 0.0"
+):
     def fit(
         self,
         X: Any,

@@ -57,6 +57,15 @@ class DaskRows(Source):
         If they differ in the number of rows or of blocks.
     RuntimeError
         If blocks are lost: results that were cancelled, or data without tasks on a worker that is gone.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.dask import DaskRows
+    >>> X = da.random.default_rng(0).standard_normal((200, 2), chunks=(100, 2))
+    >>> RFFBoostRegressor(learner="tree", n_estimators=5).fit(DaskRows(X, X[:, 0])).n_rows_seen_
+    200
     """
 
     def __init__(

@@ -60,6 +60,15 @@ class LearnerPolicy:
         trees of the original features.
     patience_limit : PatienceLimit, optional
         Limits to the patience of early stopping with the learner alone.
+
+    Examples
+    --------
+    >>> from rffboost_ext import LEARNER_POLICIES, Learner, LearnerPolicy
+    >>> class Mine(Learner):
+    ...     def fit(self, round): ...
+    >>> LEARNER_POLICIES[Mine] = LearnerPolicy(stops_early=True, after="keep")
+    >>> LEARNER_POLICIES.pop(Mine).stops_early
+    True
     """
 
     stops_early: bool = False

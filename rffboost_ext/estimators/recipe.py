@@ -40,6 +40,12 @@ class Facts:
         The number of rows of equal weight with which a mean would vary as much; None if weights are equal.
     is_sparse : bool, default=False
         Whether the rows are those of a large sparse matrix.
+
+    Examples
+    --------
+    >>> from rffboost_ext.recipes import Facts, choose_recipe
+    >>> [rule.name for rule in choose_recipe(Facts(n_samples=600, n_features=10)).members]
+    ['trees', 'kernel ridge regression']
     """
 
     n_samples: int
@@ -95,6 +101,15 @@ class MemberRule:
         Limits to the patience of the recipe.
     when : Condition, optional
         What the results of the members before must be for this one to be trained.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from rffboost_ext.recipes import Facts, MemberRule, choose_recipe
+    >>> recipe = choose_recipe(Facts(n_samples=600, n_features=10))
+    >>> cosines = MemberRule("cosines", "rff_newton", learning_rate=0.1)
+    >>> [rule.name for rule in replace(recipe, members=[*recipe.members, cosines]).members]
+    ['trees', 'kernel ridge regression', 'cosines']
     """
 
     name: str

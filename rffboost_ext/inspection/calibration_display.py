@@ -50,6 +50,16 @@ class DistributionCalibrationDisplay:
     ----------
     Gneiting, Balabdaoui and Raftery, Probabilistic forecasts, calibration and sharpness, JRSS B 69, 2007. Czado,
     Gneiting and Held, Predictive model assessment for count data, Biometrics 65, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> from rffboost_ext.displays import DistributionCalibrationDisplay
+    >>> X, y = np.arange(60.0)[:, None], np.sin(np.arange(60.0))
+    >>> model = RFFBoostDistribution(learner="tree", n_estimators=5).fit(X, y)
+    >>> DistributionCalibrationDisplay.from_estimator(model, X, y).ax_.get_ylabel()
+    'share of targets below'
     """
 
     def __init__(

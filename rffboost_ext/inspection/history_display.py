@@ -46,6 +46,17 @@ class HistoryDisplay:
         Axes and figure of the plot.
     lines_ : list of matplotlib Line2D
         The curves, in the order of the sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.displays import HistoryDisplay
+    >>> X, y = np.arange(60.0)[:, None], np.sin(np.arange(60.0))
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "absolute_error"])
+    >>> display = HistoryDisplay.from_estimator(model.fit(X[:40], y[:40], eval_set=[(X[40:], y[40:])]))
+    >>> [axes.get_ylabel() for axes in display.figure_.axes]
+    ['r2', 'absolute_error']
     """
 
     curves: Mapping[str, Sequence[float]]

@@ -37,6 +37,16 @@ class ImportanceDisplay:
         Axes and figure of the plot.
     bars_ : matplotlib BarContainer
         The bars, from top to bottom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.displays import ImportanceDisplay
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> display = ImportanceDisplay.from_estimator(model, feature_names=["size", "age"])
+    >>> display.figure_.savefig("importances.png")  # doctest: +SKIP
     """
 
     def __init__(self, importances: Array, names: Sequence[str], max_features: int = 15) -> None:

@@ -182,6 +182,15 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
     logistic loss; ``raw_score=True`` returns ``raw``. Of LightGBM's own metrics, auc and average_precision are
     allowed for two classes; others would ignore the baseline. A callable eval_metric receives probabilities as
     from LightGBM's own objectives: (n,) of the second of two classes, else (n, K).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.interop import lightgbm as rlgb
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
+    >>> model = rlgb.LGBMClassifier(loss="exponential", n_estimators=10, min_child_samples=1, verbose=-1).fit(X, y)
+    >>> bool((model.predict(X) == y).all())
+    True
     """
 
     task = "classification"
@@ -206,6 +215,15 @@ class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):
     Notes
     -----
     A callable eval_metric receives what ``predict`` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.interop import lightgbm as rlgb
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([1, 5], 10)
+    >>> model = rlgb.LGBMRegressor(loss="poisson", n_estimators=10, min_child_samples=1, verbose=-1).fit(X, y)
+    >>> bool((model.predict(X) > 0.0).all())
+    True
     """
 
     task = "regression"

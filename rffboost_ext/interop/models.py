@@ -116,6 +116,17 @@ def bind(
     ValueError, TypeError
         If the baseline is not finite numbers, one for each output, the loss is unknown, its link depends on
         targets that are not known here, or the booster cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
+    >>> objective = rxgb.objective("log_loss")
+    >>> matrix = xgboost.DMatrix(X, y)
+    >>> booster = xgboost.train(rxgb.intercept("log_loss", matrix), matrix, 5, obj=objective)
+    >>> rxgb.bind(booster, objective).predict_proba(X).shape
+    (20, 2)
     """
     host, found = host_of(booster, NO_MODEL), read_model(booster)
     ensemble, encoding = found.encoded(found.ensemble)

@@ -278,6 +278,17 @@ def metric(loss: str | Loss) -> Callable[[Array, Any], tuple[Any, ...]]:
     ------
     ValueError, TypeError
         If the loss is unknown or invalid.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> matrix = xgboost.DMatrix(np.arange(20.0)[:, None], np.repeat([1, 3], 10))
+    >>> parts = {"obj": rxgb.objective("poisson"), "custom_metric": rxgb.metric("poisson")}
+    >>> watched = {"evals": [(matrix, "train")], "evals_result": (result := {}), "verbose_eval": False}
+    >>> booster = xgboost.train(rxgb.intercept("poisson", matrix), matrix, 3, **parts, **watched)
+    >>> {name: len(values) for name, values in result["train"].items()}
+    {'poisson': 3}
     """
     return MatrixObjective(LOSSES.create(loss)).metric
 
@@ -308,6 +319,14 @@ def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
     ValueError, TypeError
         If the loss is unknown, labels do not suit it, or a Dataset has another ``init_score`` for each row:
         without this function, training starts from that.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> matrix = xgboost.DMatrix(np.arange(4.0)[:, None], [1.0, 2.0, 3.0, 6.0])
+    >>> rxgb.intercept("squared_error", matrix)["base_score"]
+    3.0
     """
     loss = LOSSES.create(loss)
     rows, *_ = [read_rows(each, loss) for each in (matrix, *others)]

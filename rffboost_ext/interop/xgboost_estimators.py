@@ -297,6 +297,15 @@ class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     ``reg:gamma`` for a log link, as of poisson, ``reg:logistic`` for a logit link, else ``reg:squarederror``. For
     another link, or a log link with a baseline beyond the range of float32, other programs predict raw scores, and
     XGBoost's own metrics are rejected. A callable eval_metric receives what ``predict`` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([1, 5], 10)
+    >>> model = rxgb.XGBRegressor(loss="poisson", n_estimators=10).fit(X, y)
+    >>> bool((model.predict(X) > 0.0).all())
+    True
     """
 
     task = "regression"

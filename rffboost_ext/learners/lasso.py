@@ -155,6 +155,15 @@ class LassoPath(Learner):
        descent, Journal of Statistical Software 2010.
     .. [2] Hastie, Taylor, Tibshirani and Walther, Forward stagewise regression and the monotone lasso, Electronic
        Journal of Statistics 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import LassoPath, RFFBoostRegressor
+    >>> X = np.random.default_rng(0).standard_normal((100, 50))
+    >>> model = RFFBoostRegressor(learner=LassoPath(), n_estimators=20, early_stopping=False)
+    >>> model.fit(X, 3.0 * X[:, 7]).feature_importances_.argmax()
+    np.int64(7)
     """
 
     max_samples: int = 10_000

@@ -44,6 +44,16 @@ class Mixture(Learner):
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
         Weight of the past in the moving averages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import Mixture, RFFBoostRegressor, SymmetricTree
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> learner = Mixture(trees=SymmetricTree(max_depth=3))
+    >>> model = RFFBoostRegressor(learner=learner, n_estimators=30, early_stopping=False, random_state=0)
+    >>> bool(model.fit(X, np.sin(3.0 * X[:, 0])).score(X, np.sin(3.0 * X[:, 0])) > 0.8)
+    True
     """
 
     cosines: str | Learner = "rff_newton"

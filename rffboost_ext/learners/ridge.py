@@ -128,6 +128,15 @@ class RidgePath(Learner):
     .. [1] Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2009, sections 3.4.1 and 4.4.1.
     .. [2] Hanke and Groetsch, Nonstationary iterated Tikhonov regularization, Journal of Optimization Theory and
        Applications 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, RidgePath
+    >>> X = np.random.default_rng(0).standard_normal((100, 5))
+    >>> model = RFFBoostRegressor(learner=RidgePath(), n_estimators=20, early_stopping=False)
+    >>> bool(model.fit(X, X.sum(axis=1)).score(X, X.sum(axis=1)) > 0.9)
+    True
     """
 
     penalty: float = 1.0

@@ -173,7 +173,18 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
 @LOSSES.register("aft_normal")
 class AFTNormal(AFTLoss):
     __doc__ = f"""Log-normal times, which may be censored: Z has a standard normal distribution.
-    {PARAMETERS}"""
+    {PARAMETERS}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostSurvival
+    >>> X, time = np.arange(40.0)[:, None], np.arange(1.0, 41.0)
+    >>> bounds = np.column_stack([time, np.where(time > 30.0, np.inf, time)])
+    >>> model = RFFBoostSurvival("aft_normal", "tree", n_estimators=10).fit(X, bounds)
+    >>> model.predict_median_time(X).shape
+    (40,)
+    """
 
     def log_density(self, z: Array) -> Array:
         return np.stack([-0.5 * np.square(z) - HALF_LOG_2PI, -z, np.full_like(z, -1.0)])
@@ -186,7 +197,17 @@ class AFTNormal(AFTLoss):
 @LOSSES.register("aft_logistic")
 class AFTLogistic(AFTLoss):
     __doc__ = f"""Log-logistic times, which may be censored: Z has a standard logistic distribution.
-    {PARAMETERS}"""
+    {PARAMETERS}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostSurvival
+    >>> X, time = np.arange(40.0)[:, None], np.arange(1.0, 41.0)
+    >>> model = RFFBoostSurvival("aft_logistic", "tree", n_estimators=10).fit(X, time)
+    >>> model.predict_median_time(X).shape
+    (40,)
+    """
 
     def log_density(self, z: Array) -> Array:
         return np.stack([log_expit(z) + log_expit(-z), -np.tanh(0.5 * z), -2.0 * expit(z) * expit(-z)])
@@ -198,7 +219,18 @@ class AFTLogistic(AFTLoss):
 @LOSSES.register("aft_extreme")
 class AFTExtreme(AFTLoss):
     __doc__ = f"""Weibull times, which may be censored: ``exp(Z)`` has a standard exponential distribution.
-    {PARAMETERS}"""
+    {PARAMETERS}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostSurvival
+    >>> from rffboost_ext.losses import AFTExtreme
+    >>> X, time = np.arange(40.0)[:, None], np.arange(1.0, 41.0)
+    >>> model = RFFBoostSurvival(AFTExtreme(sigma=0.5), "tree", n_estimators=10).fit(X, time)
+    >>> model.predict_median_time(X).shape
+    (40,)
+    """
 
     def log_density(self, z: Array) -> Array:
         power = exp_of(z)

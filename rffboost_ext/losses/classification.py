@@ -66,6 +66,13 @@ class Exponential(Loss):
     References
     ----------
     R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import Exponential
+    >>> Exponential().value(np.array([[0.0], [1.0]]), np.zeros((2, 1)))
+    array([1., 1.])
     """
 
     link = BinaryLogitLink(slope=2.0)
@@ -111,6 +118,17 @@ class LogLoss(LogisticLoss):
 
     For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` instead, and
     :class:`~rffboost_ext.losses.MultilabelLogLoss` for a target of several columns of zeros and ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> from rffboost_ext.losses import LogLoss
+    >>> LogLoss().link.inverse(np.array([[0.0]]))
+    array([[0.5, 0.5]])
+    >>> X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
+    >>> RFFBoostClassifier(LogLoss(), "tree", n_estimators=5).fit(X, y).predict([[0.0], [19.0]]).tolist()
+    ['no', 'yes']
     """
 
     link = BinaryLogitLink()
@@ -146,6 +164,20 @@ class MultilabelLogLoss(LogisticLoss):
 
     The response, (n, L), has the probability of each label; they need not sum to 1.
     :class:`~rffboost_ext.losses.LogLoss` becomes this loss for a target of several columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> X = np.arange(20.0)[:, None]
+    >>> labels = np.hstack([X > 5.0, X > 12.0]).astype(int)
+    >>> model = RFFBoostClassifier(learner="tree", n_estimators=10).fit(X, labels)
+    >>> type(model.loss_).__name__
+    'MultilabelLogLoss'
+    >>> model.predict([[0.0], [9.0], [19.0]])
+    array([[0, 0],
+           [1, 0],
+           [1, 1]])
     """
 
     link = LogitLink()
@@ -176,6 +208,14 @@ class MultinomialLogLoss(Loss):
     ----------
     Friedman, Hastie and Tibshirani, Additive logistic regression, Annals of Statistics 28, 2000. Böhning,
     Multinomial logistic regression algorithm, Annals of the Institute of Statistical Mathematics 44, 1992.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import MultinomialLogLoss
+    >>> loss = MultinomialLogLoss(n_classes=4)
+    >>> loss.link.inverse(np.zeros((1, 4)))
+    array([[0.25, 0.25, 0.25, 0.25]])
     """
 
     link = MultinomialLogitLink()

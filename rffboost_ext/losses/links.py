@@ -18,7 +18,15 @@ LARGEST_EXPONENT = 500.0
 
 @dataclass(frozen=True)
 class IdentityLink(Link):
-    """The response is the raw score."""
+    """The response is the raw score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import IdentityLink
+    >>> IdentityLink().inverse(np.array([[-2.0]]))
+    array([[-2.]])
+    """
 
     def inverse(self, raw: Array) -> Array:
         return raw
@@ -32,6 +40,13 @@ class SortedLink(Link):
     ----------
     size : int
         How many scores there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import SortedLink
+    >>> SortedLink(size=3).inverse(np.array([[2.0, 0.0, 1.0]]))
+    array([[0., 1., 2.]])
     """
 
     size: int
@@ -42,7 +57,15 @@ class SortedLink(Link):
 
 @dataclass(frozen=True)
 class LogLink(Link):
-    """The log of a positive mean: the response is ``exp(raw)``."""
+    """The log of a positive mean: the response is ``exp(raw)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import LogLink
+    >>> LogLink().inverse(np.array([[0.0]]))
+    array([[1.]])
+    """
 
     def inverse(self, raw: Array) -> Array:
         return np.exp(clip_exponent(raw))
@@ -56,6 +79,13 @@ class LogitLink(Link):
     ----------
     slope : float, default=1.0
         Log-odds per unit of raw score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import LogitLink
+    >>> LogitLink(slope=2.0).inverse(np.array([[0.0]]))
+    array([[0.5]])
     """
 
     slope: float = 1.0
@@ -72,6 +102,13 @@ class BinaryLogitLink(Link):
     ----------
     slope : float, default=1.0
         Log-odds per unit of raw score; 2 for the exponential loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import BinaryLogitLink
+    >>> BinaryLogitLink().inverse(np.array([[0.0]]))
+    array([[0.5, 0.5]])
     """
 
     slope: float = 1.0
@@ -83,7 +120,15 @@ class BinaryLogitLink(Link):
 
 @dataclass(frozen=True)
 class MultinomialLogitLink(Link):
-    """One raw score per class: the response is ``softmax(raw)``."""
+    """One raw score per class: the response is ``softmax(raw)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import MultinomialLogitLink
+    >>> MultinomialLogitLink().inverse(np.array([[1.0, 1.0]]))
+    array([[0.5, 0.5]])
+    """
 
     def inverse(self, raw: Array) -> Array:
         p = raw - row_max(raw)[:, None]
@@ -100,6 +145,13 @@ class LabelMeanLink(Link):
     ----------
     mean : Link
         The link whose response is the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import IdentityLink, LabelMeanLink
+    >>> LabelMeanLink(IdentityLink()).inverse(np.array([[0.5]]))
+    array([[0.25, 0.75]])
     """
 
     mean: Link
@@ -122,6 +174,13 @@ class FunctionLink(Link):
         From raw scores (n, C) to the response, (n, K) or (n, W).
     names : tuple of str, optional
         Names of the columns of the response.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import FunctionLink
+    >>> FunctionLink(np.square).inverse(np.array([[3.0]]))
+    array([[9.]])
     """
 
     function: Callable[[Array], Array]
@@ -139,6 +198,13 @@ class AffineLink(Link):
     link : Link
         The other link.
     shift, factor : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import AffineLink, LogLink
+    >>> AffineLink(LogLink(), shift=1.0, factor=2.0).inverse(np.array([[0.0]]))
+    array([[3.]])
     """
 
     link: Link
@@ -157,6 +223,14 @@ class ParameterLink(Link):
     ----------
     columns : tuple of tuples of (int, Link)
         For each column of the response its factors: the index of a score, and the link that is applied to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import IdentityLink, LogLink, ParameterLink
+    >>> link = ParameterLink((((0, IdentityLink()),), ((1, LogLink()),)), names=("loc", "scale"))
+    >>> link.inverse(np.array([[5.0, 0.0]]))
+    array([[5., 1.]])
     """
 
     columns: tuple[tuple[tuple[int, Link], ...], ...]

@@ -89,6 +89,15 @@ class Poisson(LogLinkLoss):
     unit : float or "auto", default="auto"
         Factor on derivatives in a fit, so that regularisation has the same effect whatever the scale of the
         target. "auto" is one over the weighted mean of the target, computed in each fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X, y = np.arange(40.0)[:, None], np.repeat([0, 3], 20)
+    >>> model = RFFBoostRegressor("poisson", "tree", n_estimators=20).fit(X, y)
+    >>> bool((model.predict(X) > 0.0).all())
+    True
     """
 
     power = 1.0
@@ -109,6 +118,14 @@ class Gamma(LogLinkLoss):
 
     It is ``y exp(-raw) - 1 + raw - log(y)``; the standard deviation is proportional to the mean. Gradient and
     hessian are in the docstring of the module, with p = 2; they do not depend on the scale of the target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import Gamma
+    >>> loss = Gamma()
+    >>> loss.link.inverse(loss.baseline(np.array([[1.0], [3.0]]), np.ones(2))).round(1)
+    array([2.])
     """
 
     power = 2.0
@@ -143,6 +160,16 @@ class Tweedie(LogLinkLoss):
     References
     ----------
     Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.losses import Tweedie
+    >>> X, y = np.arange(40.0)[:, None], np.repeat([0.0, 3.0], 20)
+    >>> model = RFFBoostRegressor(Tweedie(power=1.3), "tree", n_estimators=20).fit(X, y)
+    >>> bool((model.predict(X) > 0.0).all())
+    True
     """
 
     constraints = ScaledLoss.constraints | {"power": Real(1.0, 2.0, closed="neither")}

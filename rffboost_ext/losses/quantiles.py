@@ -82,6 +82,17 @@ class Quantile(PinballLoss):
     ----------
     Koenker and Bassett, Regression quantiles, Econometrica 46, 1978. Hunter and Lange, Quantile regression via an
     MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.losses import Quantile
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((400, 1)), rng.standard_normal(400)
+    >>> model = RFFBoostRegressor(Quantile(0.9), "tree", n_estimators=5).fit(X, y)
+    >>> 0.8 < (y < model.predict(X)).mean() < 0.97
+    np.True_
     """
 
     constraints = ScaledLoss.constraints | {"quantile": Real(0.0, 1.0, closed="neither")}
@@ -117,6 +128,15 @@ class Quantiles(PinballLoss):
     ----------
     Chernozhukov, Fernández-Val and Galichon, Quantile and probability curves without crossing, Econometrica 78,
     2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.losses import Quantiles
+    >>> X, y = np.arange(50.0)[:, None], np.sin(np.arange(50.0))
+    >>> RFFBoostRegressor(Quantiles((0.1, 0.9)), "tree", n_estimators=5).fit(X, y).predict(X).shape
+    (50, 2)
     """
 
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",)), "quantiles": QuantileLevelsCheck()}

@@ -100,6 +100,16 @@ class LambdaRank(RankingLoss):
     ----------
     C. J. C. Burges, From RankNet to LambdaRank to LambdaMART: an overview, MSR-TR-2010-82. X. Wang et al., The
     LambdaLoss framework for ranking metric optimization, CIKM 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRanker
+    >>> from rffboost_ext.losses import LambdaRank
+    >>> X, query = np.tile([[0.0], [1.0], [2.0]], (10, 1)), np.repeat(np.arange(10), 3)
+    >>> model = RFFBoostRanker(LambdaRank(k=2), "tree", n_estimators=5).fit(X, X[:, 0], qid=query)
+    >>> bool((np.diff(model.predict([[0.0], [1.0], [2.0]])) > 0.0).all())
+    True
     """
 
     exact_gradient = False
@@ -138,6 +148,15 @@ class Pairwise(RankingLoss):
     References
     ----------
     C. Burges et al., Learning to rank using gradient descent, ICML 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRanker
+    >>> X, query = np.tile([[0.0], [1.0], [2.0]], (10, 1)), np.repeat(np.arange(10), 3)
+    >>> model = RFFBoostRanker("pairwise", "tree", n_estimators=5).fit(X, X[:, 0], qid=query)
+    >>> bool((np.diff(model.predict([[0.0], [1.0], [2.0]])) > 0.0).all())
+    True
     """
 
     constraints = ScaledLoss.constraints | {"weighting": OneOf(("difference", "equal"))}

@@ -55,6 +55,13 @@ class AbsoluteError(PiecewiseLinearLoss):
     ----------
     unit : float or "auto", default="auto"
         Size of a typical error, as in :class:`Quantile`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.losses import AbsoluteError
+    >>> AbsoluteError().baseline(np.array([[0.0], [1.0], [99.0]]), np.ones(3))
+    array([1.])
     """
 
     def value(self, y: Array, raw: Array) -> Array:
@@ -83,6 +90,17 @@ class Huber(RobustLoss):
     References
     ----------
     Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35, 1964.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.losses import Huber
+    >>> Huber(delta=1.0).derivatives(np.zeros((2, 1)), np.array([[0.5], [4.0]]))[0].ravel()
+    array([0.5, 1. ])
+    >>> X = np.arange(20.0)[:, None]
+    >>> RFFBoostRegressor(Huber(delta=1.0), "tree", n_estimators=5).fit(X, X[:, 0]).predict(X).shape
+    (20,)
     """
 
     constraints = {"delta": POSITIVE | OneOf(("scale",))}

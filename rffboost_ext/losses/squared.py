@@ -37,6 +37,16 @@ class SquaredError(EstimatedLoss):
     ------
     ValueError
         In fit, if the number of weights is not that of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.losses import SquaredError
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = RFFBoostRegressor(SquaredError(output_weights=[1.0, 2.0]), "tree", n_estimators=5)
+    >>> model.fit(X, np.hstack([X, X**2])).predict(X).shape
+    (20, 2)
     """
 
     link = IdentityLink()

@@ -145,6 +145,16 @@ class Cox(CoupledLoss, SurvivalLoss):
     Cox, Regression models and life-tables, Journal of the Royal Statistical Society B 34, 1972. Efron, The
     efficiency of Cox's likelihood function for censored data, Journal of the American Statistical Association 72,
     1977.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostSurvival
+    >>> X, y = np.arange(40.0)[:, None], np.zeros(40, dtype=[("event", bool), ("time", float)])
+    >>> y["event"], y["time"] = True, 50.0 - X[:, 0]
+    >>> model = RFFBoostSurvival("cox", "tree", n_estimators=10).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
     """
 
     link = IdentityLink(names=("risk",))

@@ -99,6 +99,16 @@ class LabelRegression(LossWrapper):
     ----------
     loss : Loss
         A regression loss of one output whose response is increasing in the raw score and 0 at 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> from rffboost_ext.losses import LabelRegression, SquaredError
+    >>> X, y = np.arange(20.0)[:, None], np.repeat(["no", "yes"], 10)
+    >>> model = RFFBoostClassifier(LabelRegression(SquaredError()), "tree", n_estimators=10).fit(X, y)
+    >>> model.predict([[0.0], [19.0]]).tolist()
+    ['no', 'yes']
     """
 
     task = "classification"

@@ -27,6 +27,12 @@ class NamedMetric:
     needs_loss : bool, default=False
         Whether the loss of the fit is passed as the keyword ``loss``, without which a response of several columns
         has no meaning.
+
+    Examples
+    --------
+    >>> from rffboost_ext.metrics import METRICS
+    >>> METRICS["ndcg"].greater_is_better, METRICS["ndcg"].has_rank
+    (True, True)
     """
 
     function: Callable[..., float]

@@ -185,6 +185,19 @@ def describe_model(path: str | os.PathLike[str]) -> ModelDescription:
         If `path` is not a path, or the file is damaged, incomplete, or no model file.
     OSError
         If it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, describe_model
+    >>> X = np.arange(50.0)[:, None]
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save_model(f"{folder}/line.rffboost", metadata={"commit": "4f2a"}, model_version=3)
+    ...     found = describe_model(f"{folder}/line.rffboost")
+    >>> found.metadata, found.model_version
+    ({'commit': '4f2a'}, 3)
     """
     with intact_bytes(path) as data:
         header, _ = header_of(KIND, data)
@@ -220,6 +233,19 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     -----
     A file is data: no class is imported for it and no code from it is run. Registered classes are called with the
     values in the file, as if you had written the call yourself.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, load_model
+    >>> X = np.arange(50.0)[:, None]
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save_model(f"{folder}/line.rffboost")
+    ...     again = load_model(f"{folder}/line.rffboost")
+    >>> type(again).__name__, bool((again.predict(X) == model.predict(X)).all())
+    ('RFFBoostRegressor', True)
     """
     model = read_value(path, KIND)
     if isinstance(model, Ensemble):

@@ -136,6 +136,15 @@ def lazy(
     {columns}
 
     {returns}
+
+    Examples
+    --------
+    >>> import polars
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> frame = polars.LazyFrame({"size": range(100)}).with_columns(price=2 * polars.col("size"))
+    >>> rows = sources.lazy(frame, target="price")
+    >>> RFFBoostRegressor(learner="tree", n_estimators=5).fit(rows).n_rows_seen_
+    100
     """
     owner = "sources.lazy"
     require_packages(owner, "pyarrow", extra="files")

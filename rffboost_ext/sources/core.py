@@ -42,6 +42,14 @@ class Batch:
         How messages name a row, such as "row {} of rows.csv".
     first : int, default=0
         The number of the row that they count from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.sources import Batch
+    >>> batch = Batch(np.eye(3), row=np.arange(3, dtype=np.uint64), y=np.array([5.0, 6.0, 7.0]))
+    >>> len(batch), batch.take(np.array([2])).y
+    (3, array([7.]))
     """
 
     X: Any

@@ -154,6 +154,18 @@ def csv(
         The cells that are missing values; by default empty ones, NA, NaN, null and others of ``pyarrow.csv``.
 
     {returns}
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rffboost_ext import RFFBoostClassifier, sources
+    >>> lines = ["size;kind", *["1.5;small", "7.0;large"] * 20]
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print(*lines, sep=os.linesep, file=file, flush=True)
+    ...     rows = sources.csv(file.name, target="kind", delimiter=";")
+    ...     model = RFFBoostClassifier(learner="tree", n_estimators=5).fit(rows)
+    >>> model.n_rows_seen_, model.classes_.tolist()
+    (40, ['large', 'small'])
     """
     owner = "sources.csv"
     require_packages(owner, "pyarrow", extra="files")

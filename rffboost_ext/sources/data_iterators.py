@@ -64,6 +64,28 @@ def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:
     ------
     TypeError
         If `iterator` is no DataIter.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> class Blocks(xgboost.DataIter):
+    ...     def __init__(self):
+    ...         self.k = 0
+    ...         super().__init__()
+    ...
+    ...     def next(self, input_data):
+    ...         if self.k == 3:
+    ...             return False
+    ...         X = np.random.default_rng(self.k).standard_normal((50, 2))
+    ...         input_data(data=X, label=X[:, 0])
+    ...         self.k += 1
+    ...         return True
+    ...
+    ...     def reset(self):
+    ...         self.k = 0
+    >>> RFFBoostRegressor(learner="tree", n_estimators=5).fit(sources.data_iter(Blocks())).n_rows_seen_
+    150
     """
     if not callable(getattr(iterator, "next", None)) or not callable(getattr(iterator, "reset", None)):
         raise TypeError(

@@ -60,6 +60,20 @@ def parquet(
     {columns}
 
     {returns}
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for month in (1, 2):
+    ...         size = np.arange(100.0) + month
+    ...         pq.write_table(pa.table({"size": size, "price": 2.0 * size}), f"{folder}/{month}.parquet")
+    ...     rows = sources.parquet(f"{folder}/*.parquet", target="price")
+    ...     model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(rows)
+    >>> model.n_rows_seen_, model.feature_names_in_.tolist()
+    (200, ['size'])
     """
     owner = "sources.parquet"
     require_packages(owner, "pyarrow", extra="files")

@@ -89,6 +89,16 @@ def score(model: Any, rows: Source) -> float:
     ------
     TypeError, ValueError
         If `rows` is no source, or its rows have no target or no weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, sources
+    >>> X = np.arange(100.0)[:, None]
+    >>> rows = sources.arrays(X, X[:, 0])
+    >>> model = RFFBoostRegressor(learner="tree", n_estimators=50).fit(rows)
+    >>> sources.score(model, rows) > 0.9
+    True
     """
     require_source("sources.score", rows)
     kind = kind_of_score(model)

@@ -29,6 +29,16 @@ def outputs_of_each(terms: Sequence[Term], X: Rows) -> Array:
     -------
     ndarray of shape (T, n, C)
         Their outputs, in the order of the terms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from rffboost_ext.terms import outputs_of_each
+    >>> X = np.arange(50.0)[:, None]
+    >>> ensemble = RFFBoostRegressor(learner="tree", n_estimators=10).fit(X, X[:, 0]).ensemble_
+    >>> outputs_of_each(ensemble.terms, X).shape
+    (10, 50, 1)
     """
 
     def outputs(group: Sequence[Term]) -> Sequence[Array] | Array:

@@ -35,6 +35,14 @@ class ClipAndLog(PickledByFields):
         elsewhere. None if no feature is transformed.
     means : ndarray of shape (d,), float64, optional
         Imputed value of each feature. None leaves missing values as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import ClipAndLog
+    >>> clip = ClipAndLog(low=np.array([0.0]), high=np.array([10.0]), means=np.array([3.0]))
+    >>> clip(np.array([[-1.0], [20.0], [np.nan]])).ravel()
+    array([ 0., 10.,  3.])
     """
 
     low: Array

@@ -52,6 +52,15 @@ class Cosines(Term):
     Notes
     -----
     Evaluated in the precision of X: with float32 the error is about that of ``omega . (x - center)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import Cosines
+    >>> term = Cosines(omega=np.array([[np.pi, 0.0]]), phase=np.zeros(1), weight=np.full((1, 1), 2.0))
+    >>> term(np.array([[0.0, 5.0], [1.0, 5.0]]))
+    array([[ 2.],
+           [-2.]])
     """
 
     omega: Array

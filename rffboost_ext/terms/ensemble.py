@@ -37,6 +37,15 @@ class Ensemble(PickledByFields):
         One term per round.
     moves : ndarray of shape (T, 2)
         (keep, length) of each round, from its step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.arange(50.0)[:, None]
+    >>> ensemble = RFFBoostRegressor(learner="tree", n_estimators=10).fit(X, X[:, 0]).ensemble_
+    >>> len(ensemble.terms), ensemble.raw(X).shape, len(ensemble[:5].terms)
+    (10, (50, 1), 5)
     """
 
     baseline: Array

@@ -41,6 +41,15 @@ class ImputeAndEncode(PickledByFields):
         For each categorical column the encoding of each code; the last row is that of a missing or unknown code.
     regressions : tuple of ndarray of shape (p, p), float64, default=()
         Column j of each matrix predicts number j from all numbers, relative to `means`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import ImputeAndEncode
+    >>> none = np.array([], dtype=np.int64)
+    >>> expansion = ImputeAndEncode(2, np.array([0, 1]), np.array([5.0, 6.0]), np.array([1]), none, ())
+    >>> expansion(np.array([[1.0, np.nan]]))
+    array([[1., 6., 1.]])
     """
 
     n_features: int

@@ -38,6 +38,14 @@ class Linear(Term):
         Applied to x first; by default x is neither imputed, nor clipped, nor log-transformed.
     on_original : bool, default=False
         Whether a learner has fitted it to the original columns, and not to ``design.X``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import Linear
+    >>> term = Linear(columns=np.array([1]), slope=np.array([[2.0]]), intercept=np.array([1.0]))
+    >>> term(np.array([[9.0, 0.0], [9.0, 3.0]])).ravel()
+    array([1., 7.])
     """
 
     reads_sparse: ClassVar[bool] = True

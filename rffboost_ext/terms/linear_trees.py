@@ -35,6 +35,16 @@ class LinearTrees(Term):
         constant.
     n_outputs : int, default=1
         Number of outputs, C.
+
+    Examples
+    --------
+    >>> import lightgbm
+    >>> import numpy as np
+    >>> from rffboost_ext.interop import lightgbm as rlgb
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = lightgbm.LGBMRegressor(n_estimators=3, linear_tree=True, verbose=-1).fit(X, X[:, 0])
+    >>> type(rlgb.to_ensemble(model).terms[-1]).__name__
+    'LinearTrees'
     """
 
     coefficients: Trees

@@ -31,6 +31,13 @@ class FeatureMap(PickledByFields):
         range, and do not support log transforms.
     center, scale : ndarray of shape (e,), optional
         Mean and standard deviation of each column after the log transforms, by which it is standardised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import ClipAndLog, FeatureMap
+    >>> FeatureMap(clipping=ClipAndLog(np.array([0.0]), np.array([1.0]))).clipping.high
+    array([1.])
     """
 
     expansion: ImputeAndEncode | None = None
@@ -136,6 +143,15 @@ class Mapped(Term):
         A function of the features.
     feature_map : FeatureMap
         Imputation, encoding and standardisation of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import FeatureMap, Linear, Mapped
+    >>> scaled = FeatureMap(center=np.array([10.0]), scale=np.array([2.0]))
+    >>> term = Mapped(Linear(np.array([0]), np.ones((1, 1)), np.zeros(1)), scaled)
+    >>> term(np.array([[10.0], [14.0]])).ravel()
+    array([0., 2.])
     """
 
     term: Term

@@ -29,14 +29,12 @@ class SymmetricTrees(Term):
     r"""The sum of T symmetric (oblivious) trees of depth D, whose nodes of one level have the same split.
 
     Bit l of the number of a row's leaf is 1, which is called right, if ``x[feature[l]] >= threshold[l]``, or if
-    that value is missing (NaN) and ``missing_right[l]``. A level may instead test whether the code x = 0, 1, ...
-    is a member of a set of categories, whose members go right. It may also test the difference or the product of
-    two features, in double precision, which is then in place of ``x[feature[l]]``. The output of tree t in leaf k
-    is
+    that value is missing (NaN) and ``missing_right[l]``. A set of codes of categories, which go right, may replace
+    the threshold, and the difference or product of two features, in double precision, the feature. The output is
 
     .. math:: v_{tk} + \sum_{l} s_{tkl} \left(\min(\max(x_{f(t,l)}, a_{tl}), b_{tl}) - m_{tl}\right),
 
-    the second part only with `slope`; missing values count as the center m.
+    in leaf k of tree t, the second part only with `slope`; missing values count as the center m.
 
     Parameters
     ----------
@@ -60,11 +58,18 @@ class SymmetricTrees(Term):
         The second feature of a level that tests two; -1 for a level that tests one, which is the default.
     is_product : ndarray of shape (T, D), bool, optional
         Whether a level tests the product of both; otherwise it tests ``x[feature[l]] - x[other[l]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import SymmetricTrees
+    >>> feature, missing_right, value = np.array([[0]], np.int32), np.array([[False]]), np.array([[[3.0], [4.0]]])
+    >>> SymmetricTrees(feature, np.array([[0.5]]), missing_right, value)(np.array([[0.0], [9.0]])).ravel()
+    array([3., 4.])
     """
 
     is_tree: ClassVar[bool] = True
-    # They handle missing values and codes themselves.
-    on_original = True
+    on_original = True  # they handle missing values and codes themselves
     reads_sparse: ClassVar[bool] = True
     feature: Array
     threshold: Array

@@ -60,6 +60,16 @@ class Trees(Term):
         The output that each tree is added to, as in XGBoost. By default trees are added to all outputs.
     n_outputs : int, optional
         Number of outputs, C. It is required with `output`; by default it is the number of columns of `value`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import Trees
+    >>> left, right, feature = (np.array([one, -1, -1]) for one in (1, 2, 0))
+    >>> split = feature, np.array([0.5, 0.0, 0.0]), np.ones(3, dtype=bool)
+    >>> trees = Trees(np.array([0]), left, right, *split, value=np.array([[0.0], [3.0], [4.0]]))
+    >>> trees(np.array([[0.0], [9.0]])).ravel()
+    array([3., 4.])
     """
 
     is_tree: ClassVar[bool] = True

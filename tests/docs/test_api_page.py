@@ -1,10 +1,10 @@
-"""The API pages list every public name."""
+"""The API pages list every public name, with an example for what users call."""
 
 from __future__ import annotations
 
 import re
 from importlib import import_module
-from inspect import getmembers, isfunction
+from inspect import getdoc, getmembers, isabstract, isclass, isfunction
 from pathlib import Path
 
 import pytest
@@ -28,11 +28,17 @@ MODULES = [
     "rffboost_ext.terms",
 ]
 
+# What fits pass to parts, what functions return or raise, and protocols.
+WITHOUT_EXAMPLE = {
+    *("Design", "Observations", "Round"),
+    *("ConversionError", "Description", "MismatchError", "ModelDescription", "Report", "Tables"),
+    *("Condition", "Part"),
+}
 
-@pytest.fixture(scope="module")
-def listed():
-    """The objects on the pages, by identity: some have a name in several modules."""
-    text = "\n".join(page.read_text() for page in PAGES)
+
+def names_on(pages):
+    """The objects that pages list, by identity: some have a name in several modules."""
+    text = "\n".join(page.read_text() for page in pages)
     _, *sections = re.split(r"^\.\. currentmodule:: ", text, flags=re.MULTILINE)
     found = {}
     for module, *lines in (section.splitlines() for section in sections):
@@ -40,6 +46,21 @@ def listed():
             thing = getattr(import_module(module), name)
             found[id(thing)] = thing
     return found
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return names_on(PAGES)
+
+
+def test_what_users_call_has_an_example():
+    """The page for exporters is left out, and experiments have one example for all."""
+    things = names_on(page for page in PAGES if page.stem != "exporting").values()
+    called = [thing for thing in things if (isclass(thing) or isfunction(thing)) and not isabstract(thing)]
+    bare = {
+        thing.__name__ for thing in called if ">>>" not in getdoc(thing) and ".experiments" not in thing.__module__
+    }
+    assert bare == WITHOUT_EXAMPLE
 
 
 def public_names(module):

@@ -28,6 +28,14 @@ class Patience:
         Once the error, less the least one possible, is below the share `converged_below` of its initial value, a
         fit also ends when a stretch of `rounds` rounds reduces it by less than the share `min_gain` of that value.
         For errors with a minimum, such as log loss: further gains would only raise confidence, not accuracy.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from rffboost_ext.recipes import Facts, Patience, choose_recipe
+    >>> recipe = choose_recipe(Facts(n_samples=600, n_features=10))
+    >>> replace(recipe, patience=Patience(rounds=40)).patience.rounds
+    40
     """
 
     rounds: int
@@ -76,6 +84,12 @@ class PatienceLimit:
     trailing_tol : float, default=0.0
         The same as long as the error is above the least one of the members before. If it is above 0, the member is
         trained after these.
+
+    Examples
+    --------
+    >>> from rffboost_ext.recipes import MemberRule, PatienceLimit
+    >>> MemberRule("linear", "ridge", limit=PatienceLimit(rounds=5, tol=1e-3)).limit.rounds
+    5
     """
 
     rounds: float = math.inf
@@ -146,6 +160,13 @@ class TrainingCondition:
     max_similar_ratio : float, default=inf
         The best model of the second other member, which is the most similar one, has at most this multiple of the
         loss of the best member.
+
+    Examples
+    --------
+    >>> from rffboost_ext.recipes import MemberRule, TrainingCondition
+    >>> rule = MemberRule("cosines", "rff_newton", when=TrainingCondition(max_ratio=1.1, max_outputs=3))
+    >>> rule.when.max_ratio
+    1.1
     """
 
     min_loss: float = 0.0

@@ -63,6 +63,15 @@ class RFFK(Learner):
         Distribution of the frequencies.
     optimizer : str or Optimizer, default="lbfgs"
         Optimizer of the landmark.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import RFFBoostClassifier, RFFK
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RFFBoostClassifier("exponential", RFFK(n_components=5), n_estimators=10, random_state=0)
+    >>> model.fit(X, y).predict_proba(X).shape
+    (569, 2)
     """
 
     n_components: int = 10
@@ -131,6 +140,16 @@ class RFF1(Learner):
         there are at least four times as many rows. The search ends with a few iterations on all rows. None uses
         all rows, as published; "auto" is None in float64 and 131,072 in float32. Requires a built-in fit criterion
         and an optimizer with :meth:`~rffboost_ext.Optimizer.minimise_in_stages`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rffboost_ext import RFF1, RFFBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> learner = RFF1(fit_criterion="exponential")
+    >>> model = RFFBoostClassifier("exponential", learner, n_estimators=20, random_state=0)
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     gamma: float | str = "scale"

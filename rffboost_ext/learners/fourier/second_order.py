@@ -76,6 +76,15 @@ class RFFNewton(Learner):
     Notes
     -----
     One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``; several outputs yield two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, RFFNewton
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> model = RFFBoostRegressor(learner=RFFNewton(gamma=(0.5, 4.0)), n_estimators=30, early_stopping=False)
+    >>> bool(model.fit(X, np.sin(3.0 * X[:, 0])).score(X, np.sin(3.0 * X[:, 0])) > 0.8)
+    True
     """
 
     n_candidates: int = 32

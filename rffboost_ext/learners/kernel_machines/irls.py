@@ -207,6 +207,16 @@ class RFFIRLS(KernelMachine):
     ----------
     .. [1] Zhu and Hastie, Kernel logistic regression and the import vector machine, Journal of Computational and
        Graphical Statistics 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostClassifier, RFFIRLS
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> learner = RFFIRLS(n_components=32)
+    >>> model = RFFBoostClassifier(learner=learner, n_estimators=5, early_stopping=False, random_state=0)
+    >>> bool(model.fit(X, abs(X[:, 0]) > 1.0).score(X, abs(X[:, 0]) > 1.0) > 0.8)
+    True
     """
 
     l2: tuple[float, float] = (1e-6, 1.0)

@@ -68,6 +68,16 @@ class RFFRidge(KernelMachine):
     ----------
     .. [1] Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007.
     .. [2] Sinha and Duchi, Learning kernels with random features, NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, RFFRidge
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> learner = RFFRidge(n_components=32)
+    >>> model = RFFBoostRegressor(learner=learner, n_estimators=5, early_stopping=False, random_state=0)
+    >>> bool(model.fit(X, np.sin(3.0 * X[:, 0])).score(X, np.sin(3.0 * X[:, 0])) > 0.3)
+    True
     """
 
     def _select_kernel(self, round: Round) -> tuple[Array, Projection | None, float]:

@@ -77,6 +77,16 @@ class Tree(Learner):
     thresholds are shifted back in float64. Rows and columns are drawn from the seed of the round: a round depends
     neither on earlier rounds nor on other boosters of the process. Trees of several outputs in one round have the
     same columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, Tree
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> learner = Tree(max_depth=3, monotone_constraints=[1])
+    >>> model = RFFBoostRegressor(learner=learner, n_estimators=10).fit(X, np.sin(X[:, 0]))
+    >>> bool((np.diff(model.predict(X)) >= 0.0).all())
+    True
     """
 
     max_depth: int = 6

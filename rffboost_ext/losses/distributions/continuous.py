@@ -33,6 +33,15 @@ class GammaDistribution(ContinuousDistribution):
     ----------
     unit, resolution : optional
         As in :class:`ContinuousDistribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], 1.0 + np.arange(40.0)
+    >>> model = RFFBoostDistribution("gamma", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink.of_scores(mean=LogLink(), shape=LogLink())
@@ -90,6 +99,15 @@ class Beta(ContinuousDistribution):
     ----------
     Ferrari and Cribari-Neto, Beta regression for modelling rates and proportions, Journal of Applied Statistics
     31, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], (1.0 + np.arange(40.0)) / 42.0
+    >>> model = RFFBoostDistribution("beta", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink.of_scores(mean=LogitLink(), precision=LogLink())

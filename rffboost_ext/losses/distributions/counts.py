@@ -45,6 +45,15 @@ class PoissonDistribution(CountDistribution):
     ----------
     unit : "auto", float or sequence of float, default="auto"
         Factor on the derivatives, as in :class:`Distribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40) % 5
+    >>> model = RFFBoostDistribution("poisson", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = LogLink(names=("mean",))
@@ -87,6 +96,15 @@ class NegativeBinomial(CountDistribution):
     References
     ----------
     Lawless, Negative binomial and mixed Poisson regression, Canadian Journal of Statistics 15, 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40) % 5
+    >>> model = RFFBoostDistribution("negative_binomial", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink.of_scores(mean=LogLink(), size=LogLink())
@@ -143,6 +161,15 @@ class ZeroInflatedPoisson(CountDistribution):
     References
     ----------
     Lambert, Zero-inflated Poisson regression, Technometrics 34, 1992.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.maximum(np.arange(40) % 5 - 2, 0)
+    >>> model = RFFBoostDistribution("zero_inflated_poisson", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink.of_scores(rate=LogLink(), extra_zero=LogitLink())

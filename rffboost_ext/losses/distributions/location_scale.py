@@ -85,6 +85,15 @@ class Normal(LocationScale):
     ----------
     unit, resolution : optional
         As in :class:`ContinuousDistribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.sin(np.arange(40.0))
+    >>> model = RFFBoostDistribution("normal", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     scale_information = 2.0
@@ -117,6 +126,15 @@ class LogNormal(Normal):
     ----------
     unit, resolution : optional
         As in :class:`ContinuousDistribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], 1.0 + np.arange(40.0)
+    >>> model = RFFBoostDistribution("lognormal", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink.of_scores(mu=IdentityLink(), sigma=LogLink())
@@ -158,6 +176,15 @@ class LaplaceDistribution(LocationScale):
     ----------
     unit, resolution : optional
         As in :class:`ContinuousDistribution`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.sin(np.arange(40.0))
+    >>> model = RFFBoostDistribution("laplace", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     scale_information = 1.0
@@ -198,6 +225,15 @@ class StudentT(LocationScale):
     ----------
     Lange, Little and Taylor, Robust statistical modeling using the t distribution, JASA 84, 1989. Cox and Reid,
     Parameter orthogonality and approximate conditional inference, JRSS B 49, 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> X, y = np.arange(40.0)[:, None], np.sin(np.arange(40.0))
+    >>> model = RFFBoostDistribution("student_t", "tree", n_estimators=5).fit(X, y)
+    >>> model.predict_dist(X).mean().shape
+    (40,)
     """
 
     link = ParameterLink(

@@ -99,6 +99,16 @@ class SymmetricTree(Learner):
     Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, NeurIPS 2018. Shi, Li and Li,
     Gradient boosting with piece-wise linear regression trees, IJCAI 2019. Iosipoi and Vakhrushev, SketchBoost:
     fast gradient boosted decision tree for multioutput problems, NeurIPS 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostClassifier, SymmetricTree
+    >>> X = np.linspace(-3.0, 3.0, 200)[:, None]
+    >>> learner = SymmetricTree(max_depth=2, leaf="constant")
+    >>> model = RFFBoostClassifier(learner=learner, n_estimators=20, early_stopping=False)
+    >>> bool(model.fit(X, abs(X[:, 0]) > 1.0).score(X, abs(X[:, 0]) > 1.0) > 0.9)
+    True
     """
 
     max_depth: int = 6
