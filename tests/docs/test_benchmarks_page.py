@@ -46,6 +46,21 @@ def test_means_and_ranks_are_those_of_the_rows(page, table, what, rows):
     assert shown(page, f"{n} sets, average rank") == pytest.approx(summary.ranks().tolist(), abs=0.00501)
 
 
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [
+        ("RFFBoost", "takes {:.0f} to {:.0f} times LightGBM's time"),
+        ("RFFBoost-fast", "less accurate, {:.1f} to {:.1f} times"),
+    ],
+)
+def test_costs_of_the_readme_are_those_of_the_tables(system, text):
+    report = (ROOT / "benchmarks" / "tables.md").read_text()
+    costs = [
+        float(cost) for cost in re.findall(rf"^\| {system} +\| ([\d.]+) +\| [\d,]+ +\|", report, re.MULTILINE)
+    ]
+    assert text.format(min(costs), max(costs)) in " ".join((ROOT / "README.md").read_text().split())
+
+
 ROWS = {
     "RFFBoost": "RFFBoost",
     '`quality="fast"`': "RFFBoost-fast",
