@@ -127,7 +127,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         if given.y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
-        targets, y = self._read_target(given.y)
+        with given.rows_named(all_rows=True):
+            targets, y = self._read_target(given.y)
         given, n_rows = replace(given, y=y), given.n_rows or len(y)
         fit = None if self._is_warm_start() else partial(self._fit_columns, init, given.columns)
         given_loss = full_repr(parts.loss)

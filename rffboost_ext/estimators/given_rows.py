@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass
 from ..sources.sample import Sample, batch_weight, draw, groups_or_rows, positive_rows
+from ..sources.schema import rows_named
 from ..utils.typing import Array
 from .planning import compose
 
@@ -84,18 +85,21 @@ def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
         return draw_uniform(estimator, source, columns=columns, groups=groups, levels=levels)
     if uniform or "all" in kinds:
         return draw_uniform(estimator, source, columns=columns, levels=levels)
-    weigh = partial(gradient_mass, estimator, parts)
+    weigh = partial(gradient_mass, estimator, parts, source.name_of)
     return draw_uniform(estimator, source, weigh=weigh, levels=levels, columns=columns)
 
 
-def gradient_mass(estimator: Any, parts: Parts, batch: Batch, levels: Levels | None) -> GradientMass:
+def gradient_mass(
+    estimator: Any, parts: Parts, name_of: Callable[[int], str], batch: Batch, levels: Levels | None
+) -> GradientMass:
     """The mass of rows, by a uniform sample of targets and the classes of all rows."""
     batch = batch.take(np.flatnonzero(positive_rows(batch)))
     check_sample_weight(batch.weight, len(batch))
     if levels is not None:
         rows = [replace(batch, X=None, group=None), *absent_levels(batch, levels)]
         batch = gather(rows, [np.arange(len(one)) for one in rows])
-    targets, y = estimator._read_target(batch.y)
+    with rows_named(batch.row, name_of):
+        targets, y = estimator._read_target(batch.y)
     y, weight = targets.fit_transform(y, batch_weight(batch))
     estimator._check_target(parts, Dataset(y, y, weight), targets)
     loss, baseline = prepare(parts.loss, Observations(y, weight), targets.n_classes)

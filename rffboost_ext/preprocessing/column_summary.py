@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..data.columns import is_missing
+from ..utils.param_validation import told
 from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, category_array, resolve_categorical_features
 from .tables import (
     MAX_TEXTS,
+    allowed_in_fit,
     categorical_columns,
     column_values,
     describe_column,
+    is_number,
     is_sparse_table,
     is_table,
     mixed_array,
@@ -38,11 +41,14 @@ class ColumnSummary:
         The distinct values of each categorical column.
     texts : mapping of int to frozenset
         The same for columns that are categorical if they have few values: at most one more than these may have.
+    odd : mapping of int to (int, str, str)
+        Of these columns, the number of the first row whose text is no number, its name, and the text.
     """
 
     missing: frozenset[int] = frozenset()
     categories: Mapping[int, frozenset[Any]] = field(default_factory=dict)
     texts: Mapping[int, frozenset[Any]] = field(default_factory=dict)
+    odd: Mapping[int, tuple[int, str, str]] = field(default_factory=dict)
 
     def merge(self, other: ColumnSummary) -> ColumnSummary:
         """The summary of the rows of two."""
@@ -51,7 +57,20 @@ class ColumnSummary:
             self.missing | other.missing,
             union(self.categories, other.categories),
             {j: values if len(values) <= MAX_TEXTS else few(values) for j, values in texts.items()},
+            {j: min(one.odd[j] for one in (self, other) if j in one.odd) for j in {*self.odd, *other.odd}},
         )
+
+    def of_rows(self, row: Array, name_of: Callable[[int], str]) -> ColumnSummary:
+        """The same with the numbers of rows (m,) and their names, instead of places in a batch."""
+        odd = {j: (int(row[k]), name_of(int(row[k])), text) for j, (k, _, text) in self.odd.items()}
+        return replace(self, odd=odd)
+
+    def require_numbers(self, chosen: CategoryEncoding | None, X: Any) -> None:
+        """Raise a ValueError that names the first text of a column of numbers of a sample X."""
+        for j, (_, name, text) in self.odd.items():
+            if chosen is None or chosen.categories[j] is None:
+                must = f"column {describe_column(X, j)} of X must hold numbers{allowed_in_fit(X, j, np.empty(0))}"
+                raise ValueError(f"{must}, got {told(text)} as {name}")
 
     def encoding(self, chosen: CategoryEncoding | None) -> CategoryEncoding | None:
         """The categories of all rows in the columns that are categorical in a sample; the others are numbers."""
@@ -111,7 +130,9 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
                 )
             if np.isnan(column).any():
                 missing.add(j)
-    columns = ColumnSummary(frozenset(missing), *({j: known[j] for j in some} for some in (coded, texts)))
+    odd = {j: cell for j in texts if (cell := first_text(X, j)) is not None}
+    categories, levels = ({j: known[j] for j in some} for some in (coded, texts))
+    columns = ColumnSummary(frozenset(missing), categories, levels, odd)
     return columns.merge(ColumnSummary())
 
 
@@ -135,6 +156,12 @@ def holds_text(X: Any, column: int) -> bool:
     """Whether a column is of text."""
     values = column_values(X[:1000], column)
     return values.dtype.kind == "U" or any(isinstance(value, str) for value in values.tolist())
+
+
+def first_text(X: Any, column: int) -> tuple[int, str, str] | None:
+    """The place of the first text in a column that is no number, twice, and the text; None without any."""
+    cells = enumerate(column_values(X, column).tolist())
+    return next(((k, str(k), cell) for k, cell in cells if isinstance(cell, str) and not is_number(cell)), None)
 
 
 def distinct_entries(X: Any, column: int) -> list[Any]:

@@ -107,6 +107,7 @@ class FeatureEncoder(BaseEstimator):
         X = read_table(X)
         self.categories = self._categories_of(X)
         if of_all_rows is not None:
+            of_all_rows.require_numbers(self.categories, X)
             self.categories = of_all_rows.encoding(self.categories)
         if self.categories is not None and categories is not None and categories.includes(self.categories):
             self.categories = categories

@@ -121,7 +121,9 @@ class Pass:
             levels = None
             if self.levels is not None and len(kept):
                 levels = Levels.of(kept, self.levels, self.n_rows or self.limit, self.seed + 1)
-            columns = self.columns(kept.X) if self.columns is not None and self.features else None
+            columns = None
+            if self.columns is not None and self.features:
+                columns = self.columns(kept.X).of_rows(kept.row, kept.name_of)
         return Seen(Sketch(self.limit).add(batch, key), len(batch), len(kept), levels, columns)
 
     def keys(self, batch: Batch) -> Array:
@@ -205,11 +207,12 @@ class Sample:
     row: Array | None = None
     name_of: Callable[[int], str] | None = None
 
-    def rows_named(self) -> AbstractContextManager[None]:
-        """A context whose errors name an entry of the rows of positive weight by its row in the source."""
+    def rows_named(self, all_rows: bool = False) -> AbstractContextManager[None]:
+        """A context whose errors name an entry of all rows, or those of positive weight, by its row."""
         if self.row is None or self.name_of is None:
             return nullcontext()
-        return rows_named(self.row if self.weight is None else self.row[self.weight > 0.0], self.name_of)
+        is_whole = all_rows or self.weight is None
+        return rows_named(self.row if is_whole else self.row[self.weight > 0.0], self.name_of)
 
     @property
     def rows(self) -> tuple[Any, ...]:

@@ -183,12 +183,13 @@ def test_integers_that_are_not_exact_are_named_with_file_and_column(read, tmp_pa
             RFFBoostRegressor(**FEW).fit(read(several, "y"))
 
 
-def test_an_invalid_value_has_the_row_of_its_file(tmp_path):
+@pytest.mark.parametrize("max_rows", ["auto", 20])
+def test_an_invalid_value_has_the_row_of_its_file(max_rows, tmp_path):
     table = pa.table({"number": [f"{one}" for one in X[:, 0]], "y": Y})
     bad = table.set_column(0, "number", [[*table["number"].to_pylist()[:-1], "thirty"]])
     for name, one in {"0": table, "1": bad}.items():
         pq.write_table(one, tmp_path / f"{name}.parquet", row_group_size=17)
-    source = sources.parquet(tmp_path / "*.parquet", "y")
+    source = sources.parquet(tmp_path / "*.parquet", "y", max_rows=max_rows)
     model = RFFBoostRegressor(**FEW).fit(sources.parquet(tmp_path / "0.parquet", "y"))
     for use in (RFFBoostRegressor(**FEW).fit, lambda rows: list(sources.predict(model, rows))):
         with pytest.raises(ValueError, match=rf"'thirty' as row {N - 1} of .*1\.parquet"):
@@ -196,6 +197,9 @@ def test_an_invalid_value_has_the_row_of_its_file(tmp_path):
     blocks = [({"number": ["1.0", text]}, Y[:2]) for text in ("2", "three")]
     with pytest.raises(ValueError, match="'three' as row 3"):
         RFFBoostRegressor(**FEW).fit(sources.batches(lambda: [(pa.table(a), b) for a, b in blocks]))
+    pq.write_table(table.set_column(1, "y", [[*Y[:-1].tolist(), None]]), tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=rf"nan as row {N - 1} of .*1\.parquet"):
+        RFFBoostRegressor(**FEW).fit(sources.parquet(tmp_path / "*.parquet", "y", max_rows=max_rows))
 
 
 MANY = 3000
