@@ -115,7 +115,8 @@ Callback: TypeAlias = Callable[[Progress], object]
 
 Estimators call a method ``begin()`` of a callback when the fit begins, and ``close()`` when it ends, also if it
 fails. A method ``ends_fit()`` says between two models whether the whole fit ends; a callback that has it is called
-in refits too.
+in refits too. Once models are weighted, a method ``held_out(pairs)`` gets the rows that early stopping has held
+out: a list of the ``Observations`` of each split and their raw scores (n, C), by models of other rows.
 """
 
 

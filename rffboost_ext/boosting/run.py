@@ -20,7 +20,6 @@ from ..utils.parallel import START_CALLS, Calls, call_later, start_on_threads
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel, ending, ends_fit
-from .early_stopping.monitor import ErrorFunction
 from .early_stopping.patience import Model
 from .early_stopping.stacking import stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, sample_validation_set, validation_splits
@@ -82,10 +81,14 @@ class Run:
             models = self._of_more_rows(trainers, models, splits)
         if self.start.ensemble is not None and validation is None and curves[0] and min(map(len, curves[0])) > 2:
             warn_if_no_progress(self._done, max(len(model) for row in models for model in row))
+        pairs = stacked_scores(weight, raw, held)
+        for callback in self.callbacks:
+            if hasattr(callback, "held_out"):
+                callback.held_out(pairs)
         return Result(
             stacked(trainer.loss, self.rows, models, weight),
             [row for row in curves if row],
-            held_out_error(trainer.error, weight, raw, held) if held else None,
+            float(np.mean([trainer.error(*pair) for pair in pairs])) if pairs else None,
             [one.member for one in trainers],
             weight,
             max(map(len, runs)),
@@ -302,12 +305,12 @@ def stacked(loss: Loss, rows: Dataset, models: Sequence[Sequence[Ensemble]], wei
     return ensemble.shifted(constant_scores(loss, Observations(rows.y, rows.weight, total)))
 
 
-def held_out_error(
-    error: ErrorFunction, weight: Array, raw: Sequence[Sequence[Array]], held: Sequence[Dataset]
-) -> float:
-    """The error of the weighted sum of members, on average over splits, with `raw` (n, C) by member and split."""
+def stacked_scores(
+    weight: Array, raw: Sequence[Sequence[Array]], held: Sequence[Dataset]
+) -> list[tuple[Observations, Array]]:
+    """The held-out rows of each split with the weighted sums of `raw` (n, C), by member and split."""
     stacked = [sum(share * one for share, one in zip(weight, row, strict=True)) for row in zip(*raw, strict=True)]
-    return float(np.mean([error(out.observations, one) for out, one in zip(held, stacked, strict=True)]))
+    return [(out.observations, np.asarray(one)) for out, one in zip(held, stacked, strict=True)]
 
 
 def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -> bool:
