@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -57,10 +59,12 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
     command = typer.main.get_command(app)
     try:
-        code = command.main(argv, prog_name=program, standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(show_warning, program)
+            code = command.main(argv, prog_name=program, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", program, code=130)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, LookupError, OSError, ImportError, NotImplementedError) as error:
         return fail(" ".join([str(error), *getattr(error, "__notes__", ())]), program)
     except click_exception as error:
         return fail(cast(Any, error).format_message(), program)
@@ -73,7 +77,11 @@ def application() -> Typer:
     import typer
 
     from ..experiments.compare.command import compare_command
-    from .files import fit_command, predict_command
+    from .export import export_command
+    from .fit import fit_command
+    from .info import info_command
+    from .predict import predict_command
+    from .score import score_command
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -89,6 +97,9 @@ def application() -> Typer:
     app.callback(invoke_without_command=True)(root)
     app.command("fit")(fit_command)
     app.command("predict")(predict_command)
+    app.command("score")(score_command)
+    app.command("info")(info_command)
+    app.command("export")(export_command)
     app.command("compare")(compare_command)
     # Listed here; `main` runs it.
     app.command("warmup", help="Compile all kernels, so that no fit waits for the compiler.")(lambda: None)
@@ -106,7 +117,12 @@ def show_version(requested: bool) -> None:
         raise typer.Exit
 
 
+def show_warning(program: str, message: Warning | str, *_: Any) -> None:
+    """Print a warning in one line to standard error."""
+    print(f"{program}: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
 def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:
     """Print an error message in one line to standard error, and return the exit code."""
-    print(f"{program}: error: " + " ".join(message.split()), file=sys.stderr)
+    print(f"{program}: error: {' '.join(message.split()).removeprefix(f'{program}: ')}", file=sys.stderr)
     return code

@@ -70,10 +70,13 @@ def gather_rows(pieces: Sequence[Any], indices: Sequence[Array]) -> Any:
 
 def cast_columns(owner: str, table: Any, schema: Any) -> Any:
     """A table of Arrow in the types of a schema; a ValueError that names the column if a value does not fit."""
+    from pyarrow import types
+
     columns = []
     for name, kind in zip(schema.names, schema.types, strict=True):
+        coded = types.is_dictionary(kind) and not types.is_dictionary(table[name].type)
         try:
-            columns.append(table[name].cast(kind))
+            columns.append((table[name].dictionary_encode() if coded else table[name]).cast(kind))
         except (ValueError, TypeError, NotImplementedError) as error:
             raise ValueError(f"{owner}: column {name!r} must hold values of type {kind}: {error}") from error
     return type(table).from_arrays(columns, schema=schema)

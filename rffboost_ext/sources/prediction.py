@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -16,6 +16,8 @@ from ..utils.typing import Array
 from .core import Batch, Part, Source
 from .sample import batch_weight, draw, groups_or_rows, positive_rows
 from .schema import conforming, require_count, rows_named
+
+T = TypeVar("T")
 
 
 def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array]:
@@ -55,7 +57,7 @@ def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array
     return predictions(call, rows)
 
 
-def predictions(call: Callable[[Any], Array], rows: Source) -> Iterator[Array]:
+def predictions(call: Callable[[Any], T], rows: Source) -> Iterator[T]:
     """What a function returns for each batch; a ValueError if there are not as many rows as the source said."""
     count, known = 0, None
     for part in rows.parts():

@@ -1,0 +1,55 @@
+"""The command ``rffboost export``: a model as an ONNX file, which is compared with it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from ..persistence.model_file import describe_model
+from ..utils.files import check_outputs, write_atomically
+from .files import Delimiter, Encoding, Fitted, NullValues, input_files, load_fitted, open_files, rows_for
+
+Onnx = Annotated[Path, Argument(metavar="OUT.onnx", help="The ONNX file.")]
+Verify = Annotated[
+    list[str] | None,
+    Option(
+        metavar="FILE",
+        help="Rows on which the ONNX file is compared with the model. Can be repeated.",
+        show_default=False,
+    ),
+]
+Dtype = Annotated[str, Option(metavar="TYPE", help="The numbers of the graph: float32, mixed or float64.")]
+
+
+def export_command(
+    model: Fitted,
+    out: Onnx,
+    verify: Verify = None,
+    dtype: Dtype = "float32",
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    null_values: NullValues = None,
+) -> None:
+    """Write a model as an ONNX file; with --verify only if its predictions are equal, else the exit code is 1."""
+    from pyarrow import concat_tables
+
+    from onnx_export import to_onnx, verify_onnx
+
+    check_outputs({"OUT.onnx": out}, [model, *(input_files(verify) if verify else [])])
+    fitted, file = load_fitted(model), describe_model(model)
+    read = partial(open_files, verify or [], delimiter=delimiter, encoding=encoding, null_values=null_values)
+    batches = [batch.X for part in rows_for(fitted, read).parts() for batch in part.batches()] if verify else []
+    graph = to_onnx(fitted, dtype=dtype, metadata=file.metadata, model_version=file.model_version)
+    if verify and not batches:
+        raise ValueError("--verify must name files with rows, got none")
+    if verify:
+        report = verify_onnx(fitted, graph, concat_tables(batches), runtime="auto")
+        typer.echo(report)
+        if not report.passed:
+            raise typer.Exit(1)
+    write_atomically(out, graph.SerializeToString())
+    typer.echo(f"{out.stat().st_size / 1000:,.1f} kB: {out}")

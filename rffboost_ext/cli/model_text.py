@@ -1,0 +1,66 @@
+"""What a fitted model is, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+
+from ..estimators.parameters import given_part
+from ..losses.registry import LOSSES
+from ..preprocessing.category_encoding import category_lists
+from ..sources.prediction import kind_of_score
+
+# Names and categories that one line shows.
+MOST = 5
+
+
+def shortened(names: Any) -> str:
+    """The first of some names."""
+    shown = list(map(str, names))
+    return ", ".join(shown[:MOST]) + (", ..." if len(shown) > MOST else "")
+
+
+def booster_of(model: Any) -> Any:
+    """The booster in a conformal regressor, or the model itself."""
+    return getattr(model, "estimator_", model)
+
+
+def feature_kinds(model: Any) -> dict[str, list[Any] | None]:
+    """The categories of each feature by its name, or by its number if there are no names; None for numbers."""
+    names = getattr(model, "feature_names_in_", range(model.n_features_in_))
+    known = category_lists(booster_of(model).encoder_.categories) or [None] * model.n_features_in_
+    return {str(name): entry for name, entry in zip(names, known, strict=True)}
+
+
+def columns_text(model: Any) -> str:
+    """How many features are numbers, and which are categories."""
+    kinds = feature_kinds(model)
+    coded = [name for name, known in kinds.items() if known is not None]
+    n_numbers = len(kinds) - len(coded)
+    numbers = f"{n_numbers} number" + "s" * (n_numbers != 1)
+    categories = f"{len(coded)} categor{'y' if len(coded) == 1 else 'ies'} ({shortened(coded)})"
+    return f"{numbers}, {categories}" if coded else numbers
+
+
+def target_text(model: Any, target: str) -> str:
+    """What a target holds."""
+    if not is_classifier(model):
+        return f"target {target}: numbers"
+    kind = "labels" if model.loss_.multilabel else "classes"
+    return f"target {target}: {len(model.classes_)} {kind} ({shortened(model.classes_.tolist())})"
+
+
+def loss_name(model: Any) -> str:
+    """The name of the loss of a model."""
+    booster = booster_of(model)
+    # A distribution has no such parameter.
+    loss = given_part(booster, "loss") if hasattr(booster, "loss") else booster.loss_
+    return loss if isinstance(loss, str) else LOSSES.name_of(loss)
+
+
+def score_name(model: Any) -> str | None:
+    """What ``model.score`` is, accuracy or R2; None for others."""
+    if is_classifier(model):
+        return "accuracy"
+    return "R2" if is_regressor(model) and kind_of_score(model) == "r2" else None
