@@ -22,7 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, 2 after one line on standard error that states the error, or 130 if interrupted.
+        Exit code: 0, 1 if what was verified differs, 2 after one line on standard error that states
+        the error, or 130 if interrupted.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     if given[:1] == ["warmup"]:

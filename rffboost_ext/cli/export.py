@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from ..persistence.model_file import describe_model
+from ..sources.tables import Tables
 from ..utils.files import check_outputs, write_atomically
 from .files import Delimiter, Encoding, Fitted, NullValues, input_files, load_fitted, open_files, rows_for
 
@@ -35,21 +36,28 @@ def export_command(
     null_values: NullValues = None,
 ) -> None:
     """Write a model as an ONNX file; with --verify only if its predictions are equal, else the exit code is 1."""
-    from pyarrow import concat_tables
-
     from onnx_export import to_onnx, verify_onnx
 
     check_outputs({"OUT.onnx": out}, [model, *(input_files(verify) if verify else [])])
-    fitted, file = load_fitted(model), describe_model(model)
-    read = partial(open_files, verify or [], delimiter=delimiter, encoding=encoding, null_values=null_values)
-    batches = [batch.X for part in rows_for(fitted, read).parts() for batch in part.batches()] if verify else []
-    graph = to_onnx(fitted, dtype=dtype, metadata=file.metadata, model_version=file.model_version)
-    if verify and not batches:
-        raise ValueError("--verify must name files with rows, got none")
+    fitted, file, X = load_fitted(model), describe_model(model), None
     if verify:
-        report = verify_onnx(fitted, graph, concat_tables(batches), runtime="auto")
+        read = partial(open_files, verify, delimiter=delimiter, encoding=encoding, null_values=null_values)
+        X = table_of(rows_for(fitted, read))
+    graph = to_onnx(fitted, dtype=dtype, metadata=file.metadata, model_version=file.model_version)
+    if verify:
+        report = verify_onnx(fitted, graph, X, runtime="auto")
         typer.echo(report)
         if not report.passed:
             raise typer.Exit(1)
     write_atomically(out, graph.SerializeToString())
     typer.echo(f"{out.stat().st_size / 1000:,.1f} kB: {out}")
+
+
+def table_of(rows: Tables) -> Any:
+    """All rows as one table of Arrow."""
+    from pyarrow import concat_tables
+
+    batches = [batch.X for part in rows.parts() for batch in part.batches()]
+    if not batches:
+        raise ValueError("--verify must name files with rows, got none")
+    return concat_tables(batches)

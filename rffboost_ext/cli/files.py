@@ -98,7 +98,6 @@ def with_features(rows: sources.Tables, excluded: Sequence[str], categories: Seq
     from pyarrow import dictionary, int32, schema, string
 
     pieces: Sequence[Piece] = rows.pieces
-    require_names("rffboost", "--exclude and --id", excluded, rows.columns.used, "the files")
     features = tuple(name for name in rows.columns.features if name not in excluded)
     require_names("rffboost", "--categories", categories, list(features), "the features")
     if not features:

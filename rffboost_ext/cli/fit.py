@@ -24,6 +24,7 @@ from ..estimators.regressor import RFFBoostRegressor
 from ..persistence.model_file import save_model
 from ..preprocessing.tables import FEW_ERRORS, is_number
 from ..preprocessing.targets import decode_labels
+from ..sources.tables import require_names
 from ..utils.choices import check_choices
 from ..utils.files import check_outputs
 from ..utils.typing import Array
@@ -107,7 +108,10 @@ def fit_command(
     targets, chosen = split_names(target), None if columns is None else split_names(columns)
     read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
     rows = read(target=targets if len(targets) > 1 else targets[0], weight=weight, columns=chosen)
-    rows = with_features(rows, split_names(exclude) + split_names(id), split_names(categories))
+    excluded = split_names(exclude) + split_names(id)
+    if chosen is None:
+        require_names("rffboost", "--exclude and --id", excluded, rows.columns.used, "the files")
+    rows = with_features(rows, excluded, split_names(categories))
     if task != "classification" and len(targets) == 1:
         require_numbers(rows, targets[0], 1.0 if task == "regression" else FEW_ERRORS)
     model = make_estimator(task or infer_task(rows, targets), param or ())

@@ -85,7 +85,7 @@ def test_chosen_features_and_categories_are_those_of_python(kind, folder, run):
 def test_identities_are_copied_as_they_are(suffix, folder, run):
     table = TABLE.append_column("id", pa.array([f"00{row}" for row in range(N)]))
     (pa.csv.write_csv if suffix == "csv" else pq.write_table)(table, f"ids.{suffix}")
-    assert run(f"fit ids.{suffix} --target price --columns a,b --out m.rffboost {FAST}")[0] == 0
+    assert run(f"fit ids.{suffix} --target price --columns a,b --id id --out m.rffboost {FAST}")[0] == 0
     assert run(f"predict m.rffboost ids.{suffix} --id id,a --out p.parquet")[0] == 0
     found = pq.read_table("p.parquet")
     assert found.column_names == ["id", "a", "prediction"]
