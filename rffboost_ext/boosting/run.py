@@ -171,7 +171,7 @@ class Run:
             if when is not None and not when.is_met(runs, others):
                 break
             runs.append(call())
-            trainer.recorder.keep_result(runs[-1].ensemble, runs[-1].scores)
+            trainer.done.append(runs[-1])
             if ends_fit(self.callbacks):
                 return runs[:-1] or runs
         return runs
@@ -271,7 +271,8 @@ class Run:
 
     def _replayed(self, trainer: Trainer, rows: Dataset, source: Ensemble) -> Ensemble:
         """The rounds of a model again on some rows."""
-        return trainer.replay(rows, source, self.start.ensemble, self.plan.prior_weight, ending(self.callbacks))
+        callbacks, weight = ending(self.callbacks), self.plan.prior_weight
+        return trainer.fit(rows, len(source), callbacks, self.start.ensemble, replay=source, prior_weight=weight)
 
 
 def newest(old: list[Ensemble], new: Sequence[Ensemble | None]) -> list[Ensemble]:

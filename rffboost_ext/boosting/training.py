@@ -23,28 +23,16 @@ from .loop import Parts, RoundFitter, RoundUpdate, boost_rounds, initial_ensembl
 from .plan import Interrupted, Member, Plan, Result
 
 
-class FitRecorder:
-    """Keeps the models of a fit with early stopping, in case it is interrupted."""
+def partial_result(done: Sequence[Model], stop: KeyboardInterrupt) -> Result:
+    """The mean of the models trained with early stopping before an interrupt, if any, else what it has left.
 
-    def __init__(self) -> None:
-        self.results: list[tuple[Ensemble, Array]] = []
-
-    def keep_result(self, ensemble: Ensemble, scores: Array) -> None:
-        """Keep the result of a fit with early stopping, and its curve."""
-        if len(ensemble):
-            self.results.append((ensemble, scores))
-
-    def partial_result(self, stop: KeyboardInterrupt) -> Result:
-        """The mean of the models trained with early stopping before an interrupt, if any, else what it has left.
-
-        An incomplete refit is discarded. The interrupt is raised if there is no round.
-        """
-        left = [stop.ensemble] if isinstance(stop, Interrupted) and len(stop.ensemble) else []
-        if not self.results and not left:
-            raise stop
-        ensemble = mean_ensemble([one for one, _ in self.results] or left)
-        curves = [scores for _, scores in self.results]
-        return Result(ensemble, [curves] if curves else [], interrupt=Interrupted(ensemble))
+    An incomplete refit is discarded. The interrupt is raised if there is no round.
+    """
+    left = [stop.ensemble] if isinstance(stop, Interrupted) and len(stop.ensemble) else []
+    if not done and not left:
+        raise stop
+    ensemble = mean_ensemble([one.ensemble for one in done] or left)
+    return Result(ensemble, [[one.scores for one in done]] if done else [], interrupt=Interrupted(ensemble))
 
 
 class CallbackForwarder:
@@ -114,8 +102,8 @@ class Trainer:
         Precision of the compiled passes.
     learner_state : dict
         The state of learners across rounds, independent of single rows; filled by the fit.
-    recorder : FitRecorder
-        Keeps the models that are done.
+    done : list of Model
+        The models that early stopping has trained, in case the fit is interrupted.
     evaluation : Evaluation, optional
         What early stopping and callbacks monitor; early stopping monitors the loss by default.
     feature_map : FeatureMap
@@ -131,7 +119,7 @@ class Trainer:
     n_jobs: int
     precision: str
     learner_state: dict[Hashable, Any] = field(default_factory=dict)
-    recorder: FitRecorder = field(default_factory=FitRecorder)
+    done: list[Model] = field(default_factory=list)
     evaluation: Evaluation | None = None
     feature_map: FeatureMap = field(default_factory=FeatureMap)
     label: ModelLabel = field(default_factory=ModelLabel)
@@ -146,10 +134,6 @@ class Trainer:
         """The error that early stopping monitors."""
         return MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
 
-    def baseline(self, data: Dataset) -> Ensemble:
-        """The ensemble before the first round."""
-        return initial_ensemble(self.loss, data.observations)
-
     def fit(
         self,
         data: Dataset,
@@ -163,10 +147,10 @@ class Trainer:
     ) -> Ensemble:
         """Boost until `n_estimators` rounds are done, those of `init` included; callbacks see `validation`.
 
-        With `replay` its terms are fitted again; their old values have the weight of some rows.
+        With `replay` its terms are fitted again to all rows; their old values have the weight of some rows.
         """
-        feature_map, pool_size = self._scaled(data), self.member.pool_size
-        ensemble = self.baseline(data) if init is None else init
+        feature_map, pool_size = self._scaled(data), None if replay is not None else self.member.pool_size
+        ensemble = initial_ensemble(self.loss, data.observations) if init is None else init
         history = None if self.evaluation is None else self.evaluation.history(ensemble, validation)
         chances = None
         if pool_size is not None and len(data) > 2 * pool_size:
@@ -201,18 +185,6 @@ class Trainer:
             raise Interrupted(ensemble) from error
         return ensemble
 
-    def replay(
-        self,
-        data: Dataset,
-        model: Ensemble,
-        init: Ensemble | None = None,
-        prior_weight: float = 0.0,
-        callbacks: Sequence[Callback] = (),
-    ) -> Ensemble:
-        """The terms of a model fitted again to all rows, without pools, after the rounds of `init`."""
-        whole = replace(self, member=replace(self.member, pool_size=None))
-        return whole.fit(data, len(model), callbacks, init, replay=model, prior_weight=prior_weight)
-
     def outcome(self, train: Callable[[], Result]) -> Result:
         """What `train` returns, with its evaluations; after an interrupt the models that are done.
 
@@ -224,7 +196,7 @@ class Trainer:
         try:
             result = train()
         except KeyboardInterrupt as stop:
-            result = self.recorder.partial_result(stop)
+            result = partial_result(self.done, stop)
         evaluation = self.evaluation or Evaluation()
         try:
             history = evaluation.history(result.ensemble)
@@ -250,9 +222,9 @@ class Trainer:
         `rival` is the least error of the members before on these rows.
         """
         assert plan.patience is not None
-        before = self.baseline(data) if init is None else init
+        before = initial_ensemble(self.loss, data.observations) if init is None else init
         patience, tol, limit = plan.patience, plan.tol, self.member.limit or PatienceLimit()
-        patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
+        patience, tol = replace(patience, rounds=int(min(patience.rounds, limit.rounds))), max(tol, limit.tol)
         error = self.error
         raw = before.raw(validation.X)
         floor = least_error(error, validation.observations, raw)
@@ -269,7 +241,8 @@ class Trainer:
             return result(self.fit(data, plan.n_estimators, [*callbacks, monitor], before, validation=validation))
         except Interrupted as stop:
             partial = result(stop.ensemble)
-            self.recorder.keep_result(partial.ensemble, partial.scores)
+            if len(partial.ensemble):
+                self.done.append(partial)
             raise
 
     def _scaled(self, data: Dataset) -> FeatureMap:

@@ -17,7 +17,7 @@ from .._signals import atomic_fit
 from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
-from ..boosting.loop import Parts
+from ..boosting.loop import Parts, initial_ensemble
 from ..boosting.plan import Interrupted, Plan, Result, Start, key_of
 from ..boosting.run import Run
 from ..boosting.training import Trainer
@@ -46,14 +46,7 @@ from ..utils.typing import Array
 from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .given_rows import draw_by_gradient, drawn_sets, sample_of
-from .init_model import (
-    InitModel,
-    compatible_ensemble,
-    read_init_model,
-    require_same_fit,
-    require_same_margin,
-    require_same_outputs,
-)
+from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
 from .parameters import BoosterParameters, given_part
 from .planning import (
@@ -214,7 +207,11 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self._check_target(parts, rows, targets)
         if fit_columns is None:
             require_base_margin(owner, base_margin, self.uses_base_margin_)
-            require_same_outputs(owner, count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_)
+            n_scores, known = count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_.n_outputs
+            if n_scores != known:
+                raise ValueError(
+                    f"{owner}: y must have the {known} raw scores of the previous fit, got {n_scores}"
+                )
         if base_margin is not None:
             n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
             rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
@@ -253,14 +250,15 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         """What the fit starts from: an initial model, the previous fit, or nothing."""
         if init is not None:
             n_outputs = count_scores(loss, data.y, targets.n_classes)
-            ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
-            if init.uses_base_margin is not None:
-                require_same_margin(init.uses_base_margin, data.offset is not None)
+            of_fit = targets.classes, self.encoder_, data.offset is not None
+            ensemble = compatible_ensemble(init, loss, n_outputs, *of_fit)
             self.encoder_.require_scores(ensemble, data.X)
             return Start(ensemble, n_initial=len(ensemble), n_kept=len(ensemble))
         if not self._is_warm_start():
             return Start()
-        require_same_fit(type(self).__name__, loss, self.loss_)
+        if full_repr(loss) != full_repr(self.loss_):
+            told = f"loss must be that of the previous fit, {self.loss_!r}, when warm_start is set, got {loss!r}"
+            raise ValueError(f"{type(self).__name__}: {told}")
         n_kept = len(self.ensemble_) if hasattr(self, "learners_") else self._start.n_kept
         state = deepcopy(self._start.learner_state)
         return replace(self._start, ensemble=self.ensemble_, learner_state=state, n_kept=n_kept)
@@ -293,7 +291,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, plan, rows, seed)),
             )
             if evaluation is not None and sets:
-                first = trainer.baseline(rows) if start.ensemble is None else start.ensemble
+                first = (
+                    initial_ensemble(parts.loss, rows.observations) if start.ensemble is None else start.ensemble
+                )
                 evaluation.require_computable(first)
 
             monitored = None if evaluation is None else evaluation.monitored

@@ -15,7 +15,6 @@ from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
-from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .fitted_ensemble import FittedEnsembleMixin
 
@@ -56,14 +55,20 @@ class InitModel:
 
 
 def compatible_ensemble(
-    given: InitModel, loss: Loss, n_outputs: int, classes: Array | None, encoder: FeatureEncoder
+    given: InitModel,
+    loss: Loss,
+    n_outputs: int,
+    classes: Array | None,
+    encoder: FeatureEncoder,
+    has_offset: bool,
 ) -> Ensemble:
     """The ensemble of a model, if boosting with `loss` can continue from it.
 
     Raises
     ------
     ValueError
-        If the model has other features, categories, outputs, classes, or another link than the loss.
+        If the model has other features, categories, outputs, classes, or another link than the loss, or only one
+        of the model and the fit that continues it has an offset.
     """
     if given.n_features is not None and given.n_features != encoder.n_features_in_:
         raise ValueError(
@@ -89,6 +94,12 @@ def compatible_ensemble(
         raise ValueError(
             f"init_model must have {what}: pass the loss that it was trained with, loss=init_model.loss_, or an "
             f"Ensemble of suitable raw scores, such as 0.5 * to_ensemble(model)"
+        )
+    if given.uses_base_margin not in (None, has_offset):
+        found = "with" if given.uses_base_margin else "without"
+        raise ValueError(
+            f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
+            f"is taken as scores before the offset"
         )
     return given.ensemble
 
@@ -153,30 +164,4 @@ def require_same_categories(given: CategoryEncoding | None, coding: CategoryEnco
         raise ValueError(
             f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
             f"the first"
-        )
-
-
-def require_same_margin(given: bool, wanted: bool) -> None:
-    """Raise a ValueError if one of a model and the fit that continues it has an offset, and the other has none."""
-    if given != wanted:
-        found = "with" if given else "without"
-        raise ValueError(
-            f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
-            f"is taken as scores before the offset"
-        )
-
-
-def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:
-    """Raise a ValueError if a warm start would continue with another loss."""
-    if full_repr(loss) != full_repr(previous):
-        raise ValueError(
-            f"{owner}: loss must be that of the previous fit, {previous!r}, when warm_start is set, got {loss!r}"
-        )
-
-
-def require_same_outputs(owner: str, n_scores: int, ensemble: Ensemble) -> None:
-    """Raise a ValueError if a target does not make the scores of the previous fit."""
-    if n_scores != ensemble.n_outputs:
-        raise ValueError(
-            f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit, got {n_scores}"
         )

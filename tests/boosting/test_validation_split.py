@@ -22,6 +22,7 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
     holdout_mask,
     only_rows_of_class,
 )
+from rffboost_ext.boosting.loop import initial_ensemble
 from rffboost_ext.boosting.plan import Member, Plan, Start
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, Run
 from rffboost_ext.boosting.training import Trainer
@@ -148,7 +149,7 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     def watch(self, rows: Dataset, held: Dataset, *rules: object) -> Model:
         assert not set(rows.X[:, 0]) & set(held.X[:, 0])
         seen.append(sorted(held.X[:, 0]))
-        model = self.baseline(rows)
+        model = initial_ensemble(self.loss, rows.observations)
         return Model(model, np.zeros(2), model.raw(held.X))
 
     monkeypatch.setattr(Trainer, "fit_stopping", watch)

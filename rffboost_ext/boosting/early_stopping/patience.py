@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -42,10 +42,6 @@ class Patience:
     share: float = 0.0
     converged_below: float = 0.0
     min_gain: float = 0.0
-
-    def limited_to(self, rounds: float) -> Patience:
-        """The same, with a minimum of at most so many rounds."""
-        return replace(self, rounds=int(min(self.rounds, rounds)))
 
     def wait_after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""
