@@ -8,6 +8,7 @@ from .boosting.loop import Shrunk
 from .boosting.steps import STEPS, Decay
 from .core import CoupledLoss, Learner, Link, Loss, Observations, Optimizer, Round, Scales, Step, Term
 from .estimators import serialization  # noqa: F401 - registers how estimators are stored
+from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
 from .estimators.conformal import ConformalRegressor
 from .estimators.distribution import RFFBoostDistribution
@@ -103,6 +104,7 @@ __all__ = [
     "Trees",
     "Weighting",
     "__version__",
+    "average",
     "boost",
     "describe_model",
     "load_model",

@@ -116,6 +116,21 @@ class Term(PickledByFields, ABC):
         """The same term with the objects of `other` in place of equal large arrays, which models store once."""
         return self
 
+    def recoded(self, recoding: Any) -> Term:
+        """The term as a function of new category codes; additional categories count as missing.
+
+        Parameters
+        ----------
+        recoding : Recoding
+            The new codes of each column.
+
+        Raises
+        ------
+        TypeError
+            By default. Override it in terms that act on codes.
+        """
+        raise TypeError(f"new category codes: {type(self).__name__} must have a method recoded(recoding)")
+
     def gradient(self, X: Array) -> Array:
         """The derivative of each output with respect to each feature, at X (n, d): (n, C, d), float64.
 

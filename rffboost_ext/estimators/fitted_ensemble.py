@@ -18,6 +18,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .docstrings import documented
+from .parameters import copy_with_own_parts
 
 # Attributes that fits with an evaluation set, and with early stopping, have.
 OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
@@ -70,6 +71,32 @@ class FittedEnsembleMixin(BaseEstimator):
         model.encoder_, model.ensemble_, model.loss_ = encoder, ensemble, loss
         model.__dict__.update(encoder.columns)
         return model
+
+    def with_ensemble(
+        self, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder | None = None
+    ) -> Self:
+        """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+        importances : ndarray of shape (d,) or None
+            The feature importances of the copy, if they are known.
+        encoder : FeatureEncoder, optional
+            Its columns; those of this model by default.
+        """
+        copied = copy_with_own_parts(self)
+        copied.ensemble_, copied._importances = ensemble, importances
+        if encoder is not None:
+            copied.encoder_, copied._sample = encoder, None
+        copied._start = self._start.without_state()
+        copied._n_rounds = []
+        for name in ("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING):
+            copied.__dict__.pop(name, None)
+        return copied
+
+    def average_fitted(self, models: Sequence[Self]) -> None:
+        """Set what is fitted besides the ensemble to the average of several models."""
 
     def raw_scores(self, X: Any, base_margin: Any = None) -> Array:
         """The scores before the link, (n, C), the offset included.

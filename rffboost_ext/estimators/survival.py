@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -107,6 +107,25 @@ class RFFBoostSurvival(BaseRFFBoost):
         self.event_times_ = np.unique(bounds[known, 0])
         self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | known[:, None]])
         self._baseline_hazard = self.loss_.baseline_hazard(y, raw, rows.weight, self.unique_times_)
+
+    def average_fitted(self, models: Sequence[RFFBoostSurvival]) -> None:
+        """Set the times to those of all models, and the baseline hazard at them to the mean."""
+        self.event_times_, self.unique_times_ = (
+            np.unique(np.concatenate([getattr(model, name) for model in models]))
+            for name in ("event_times_", "unique_times_")
+        )
+        # 0 before the first time of a model, and the last hazard after its last one.
+        baselines = [
+            np.append(0.0, model._baseline_hazard)[
+                np.searchsorted(model.unique_times_, self.unique_times_, side="right")
+            ]
+            for model in models
+        ]
+        # Sums of sorted numbers do not depend on the order of the models.
+        self._baseline_hazard = np.sort(baselines, axis=0).mean(axis=0)
+        if self.loss_.is_smooth:
+            zero, times = np.zeros((1, 1)), self.unique_times_
+            self._baseline_hazard = self.loss_.cumulative_hazard(zero, times, self._baseline_hazard)[0]
 
     @property
     def cum_baseline_hazard_(self) -> StepFunction:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss, Term
 from ..estimators.init_model import InitModel
-from ..preprocessing.category_encoding import CategoryEncoding
-from ..terms.category_codes import with_codes
+from ..preprocessing.category_encoding import CategoryEncoding, sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
@@ -51,12 +49,7 @@ class HostModel(InitModel):
 
     def encoded(self, ensemble: Ensemble) -> tuple[Ensemble, CategoryEncoding | None]:
         """An ensemble of these trees on sorted codes, and their encoding, None if all columns are numbers."""
-        known = self.read_categories()
-        if not known:
-            return ensemble, None
-        codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
-        encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
-        return replace(ensemble, terms=tuple(with_codes(term, codes) for term in ensemble.terms)), encoding
+        return sorted_codes(ensemble, self.read_categories())
 
 
 class Host(ABC):

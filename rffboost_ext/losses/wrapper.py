@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 
 from ..core import CoupledLoss, Link, Loss
+from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .classification import signed_labels
 from .links import LabelMeanLink
+from .target_statistics import EstimatedLoss
 
 A = TypeVar("A", bound="LossWrapper")
 
@@ -147,3 +151,38 @@ class LabelRegression(LossWrapper):
 
     def inner_target(self, y: Array) -> Array:
         return signed_labels(y)
+
+
+def mean_loss(losses: Sequence[Loss]) -> Loss:
+    """The prepared loss of an average of models: estimates such as a scale are means, in any order of the losses.
+
+    Raises
+    ------
+    ValueError
+        If losses differ in other parameters.
+    """
+    first, params = losses[0], {}
+    if isinstance(first, LossWrapper):
+        params["loss"] = mean_loss([loss.loss for loss in losses])
+    if isinstance(first, EstimatedLoss):
+        # A derived class may have other parameters.
+        names = [name for name in first.estimated if name in first.get_params(deep=False)]
+        params = {name: mean_estimate([getattr(loss, name) for loss in losses]) for name in names}
+    joint = [clone(loss).set_params(**params) if params else loss for loss in losses]
+    for one, loss in zip(joint, losses, strict=True):
+        if full_repr(one) != full_repr(joint[0]):
+            raise ValueError(
+                f"average: fitted parameters of losses must agree, got {first!r} and {loss!r}: fit all models but "
+                f"one with the loss of that one, loss=model.loss_"
+            )
+    return joint[0]
+
+
+def mean_estimate(values: Sequence[Any]) -> Any:
+    """The mean of numbers or of tuples of numbers, exactly rounded; None counts as ones beside tuples."""
+    if all(value == values[0] for value in values):
+        return values[0]
+    size = max(np.size(value) for value in values)
+    rows = [np.broadcast_to(1.0 if value is None else value, size).tolist() for value in values]
+    mean = tuple(math.fsum(column) / len(rows) for column in zip(*rows, strict=True))
+    return mean if size > 1 or any(isinstance(value, tuple) for value in values) else mean[0]

@@ -1,6 +1,7 @@
 """Terms: the fitted functions that an ensemble sums."""
 
 from .batch_evaluation import outputs_of_each
+from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .cosines import Cosines
 from .expansion import ImputeAndEncode
@@ -21,6 +22,7 @@ __all__ = [
     "Linear",
     "LinearTrees",
     "Mapped",
+    "Recoding",
     "SymmetricTrees",
     "Trees",
     "outputs_of_each",

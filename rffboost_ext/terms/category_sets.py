@@ -1,14 +1,35 @@
-"""Sets of categories that splits of trees test."""
+"""Codes of categories that change, and the sets of categories that splits of trees test."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..utils.typing import Array
 from .stored_fields import require_field, require_range
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """New codes for the categories of some columns.
+
+    Parameters
+    ----------
+    codes : dict of int to ndarray of int
+        By column, the new code of each old code.
+    sizes : dict of int to int
+        By column, the number of new codes, including those of additional categories.
+    """
+
+    codes: Mapping[int, Array]
+    sizes: Mapping[int, int]
+
+    def unknown(self, column: int) -> Array:
+        """The new codes of additional categories, ascending."""
+        return np.setdiff1d(np.arange(self.sizes[column]), self.codes[column])
 
 
 def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> None:
@@ -31,3 +52,20 @@ def stack_sets(terms: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
     padded = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
     return np.concatenate(subset), np.concatenate(padded)
+
+
+def recoded_sets(
+    feature: Array, missing_right: Array, subset: Array, members: Array, recoding: Recoding
+) -> dict[str, Any]:
+    """``subset`` and ``members`` of splits, all of one shape, for the new codes; members go right."""
+    splits = np.flatnonzero(subset.ravel() >= 0)
+    old = np.unpackbits(members, axis=1, bitorder="little")
+    new = np.zeros((len(splits), max(recoding.sizes.values(), default=0)), dtype=bool)
+    for row, split in enumerate(splits):
+        column = int(feature.flat[split])
+        new[row, recoding.codes[column][np.flatnonzero(old[subset.flat[split]])]] = True
+        # Additional categories go the way of missing values.
+        new[row, recoding.unknown(column)] = missing_right.flat[split]
+    place = np.full_like(subset, -1)
+    place.flat[splits] = np.arange(len(splits))
+    return {"subset": place, "members": np.packbits(new, axis=1, bitorder="little")}

@@ -15,6 +15,7 @@ from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
 from ..utils.sparse import Rows, SparseRows, compressed, is_sparse
 from ..utils.typing import Array
+from .category_sets import Recoding
 from .stored_fields import require_field
 
 # Sparse rows that are evaluated at once.
@@ -26,8 +27,8 @@ class Ensemble(PickledByFields):
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
     ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a`` scale them, ``a[:50]``
-    is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several seeds or folds.
-    Features are in their original units.
+    is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several seeds or folds, as does
+    :func:`rffboost_ext.average` for estimators. Features are in their original units.
 
     Parameters
     ----------
@@ -133,6 +134,10 @@ class Ensemble(PickledByFields):
         for block in self._blocks[1]:
             out += block.gradient(X)
         return out
+
+    def recoded(self, recoding: Recoding) -> Ensemble:
+        """The ensemble as a function of new category codes."""
+        return replace(self, terms=tuple(term.recoded(recoding) for term in self.terms))
 
     def check(self, n_features: int | None) -> None:
         """Raise a ValueError unless the arrays are consistent; the number of columns may be unknown, None."""

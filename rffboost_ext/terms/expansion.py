@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.sparse import Rows
 from ..utils.typing import Array
+from .category_sets import Recoding
 from .stored_fields import require_field, require_range
 
 
@@ -136,6 +137,16 @@ class ImputeAndEncode(PickledByFields):
         out = np.zeros((*slopes.shape[:2], X.shape[1]))
         out[:, :, self.numeric] = np.where(missing, 0.0, slopes)
         return out
+
+    def recoded(self, recoding: Recoding) -> ImputeAndEncode:
+        """The expansion of new codes; additional categories have the encoding of missing values."""
+        tables = []
+        for column, table in zip(self.categorical.tolist(), self.one_hot, strict=True):
+            wide = np.tile(table[-1], (recoding.sizes[column] + 1, 1))
+            # A table has rows up to the largest code in training.
+            wide[recoding.codes[column][: len(table) - 1]] = table[:-1]
+            tables.append(wide)
+        return replace(self, one_hot=tuple(tables))
 
     def check(self) -> None:
         """Raise a ValueError unless the arrays are consistent."""

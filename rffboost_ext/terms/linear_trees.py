@@ -11,6 +11,7 @@ import numpy as np
 from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
+from .category_sets import Recoding
 from .stored_fields import require_instance, require_outputs
 from .trees import Trees
 
@@ -86,6 +87,9 @@ class LinearTrees(Term):
         require_instance("coefficients", self.coefficients, Trees)
         width = self.n_features if n_features is None else n_features
         self.coefficients.check(n_features, self.n_outputs * (width + 1))
+
+    def recoded(self, recoding: Recoding) -> LinearTrees:
+        return replace(self, coefficients=self.coefficients.recoded(recoding))
 
     def gradient(self, X: Array) -> Array:
         slopes = self.slopes_and_constant(X)[0]

@@ -13,6 +13,7 @@ from ..core import Term
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .batch_evaluation import map_groups, outputs_of_each
+from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .expansion import ImputeAndEncode
 from .stored_fields import require_field, require_instance
@@ -205,6 +206,13 @@ class Mapped(Term):
         require_instance("term", self.term, Term)
         require_instance("feature_map", self.feature_map, FeatureMap)
         self.term.check(self.feature_map.check(n_features), n_outputs)
+
+    def recoded(self, recoding: Recoding) -> Mapped:
+        expansion = self.feature_map.expansion
+        if expansion is None or not len(expansion.categorical):
+            # Imputation for trees leaves the codes in their columns.
+            return replace(self, term=self.term.recoded(recoding))
+        return replace(self, feature_map=replace(self.feature_map, expansion=expansion.recoded(recoding)))
 
     def gradient(self, X: Array) -> Array:
         return self.feature_map.chain(self.term.gradient(self.feature_map(X)), X)

@@ -14,7 +14,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
-from .category_sets import check_category_sets, stack_sets
+from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
 from .crosses import NO_CROSSES, Crosses
 from .stored_fields import require_field, require_range
 from .trees import Trees
@@ -304,6 +304,11 @@ class SymmetricTrees(Term):
         if any(array is not None for array in linear.values()):
             for name, array in linear.items():
                 require_field(name, array, (*self.value.shape, depth) if name == "slope" else shape)
+
+    def recoded(self, recoding: Recoding) -> SymmetricTrees:
+        if self.subset is None or self.members is None:
+            return self
+        return replace(self, **recoded_sets(self.feature, self.missing_right, self.subset, self.members, recoding))
 
     def gradient(self, X: Array) -> Array:
         if self.slope is None:

@@ -17,7 +17,7 @@ from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
-from .category_sets import check_category_sets, stack_sets
+from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
 from .level_order import number_by_level
 from .stored_fields import require_field, require_outputs, require_range
 
@@ -307,6 +307,11 @@ class Trees(Term):
         parents = np.bincount(np.concatenate([self.roots, self.left[inner], self.right[inner]]), minlength=n)
         if (parents > 1).any():
             raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+
+    def recoded(self, recoding: Recoding) -> Trees:
+        if self.subset is None or self.members is None:
+            return self
+        return replace(self, **recoded_sets(self.feature, ~self.missing_left, self.subset, self.members, recoding))
 
     def gradient(self, X: Array) -> Array:
         # Piecewise constant: 0 except at the thresholds, where the derivative does not exist.

@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.losses import AbsoluteError, Huber
 
 from ..cases import ALL_PAIRS, make_data, make_estimator
@@ -248,6 +248,7 @@ def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):
     again = load_model(tmp_path / "model")
     assert again.evals_result_ == model.evals_result_
     assert again.eval_metric == ["r2", "squared_error"]
+    assert not hasattr(average([model, model]), "evals_result_")
     with pytest.warns(UserWarning, match="functions of eval_metric are no part of a model file"):
         model.set_params(eval_metric=mean_absolute_error).save_model(tmp_path / "model")
     assert load_model(tmp_path / "model").eval_metric is None

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import log_loss, mean_absolute_error, roc_auc_score
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.displays import HistoryDisplay
 from rffboost_ext.recipes import MemberRule, Recipe
 
@@ -108,6 +108,7 @@ def test_what_is_best_goes_with_the_model(tmp_path):
     model.save_model(tmp_path / "model")
     again = load_model(tmp_path / "model")
     assert (again.best_iteration_, again.best_score_) == (model.best_iteration_, model.best_score_)
+    assert not hasattr(average([model, model]), "best_score_")
     plain = model.set_params(early_stopping=False, n_iter_no_change="auto").fit(R, T)
     assert not hasattr(plain, "best_iteration_")
     assert not hasattr(plain, "best_score_")

@@ -116,9 +116,13 @@ class Weighted(SquaredError):
 
 @pytest.mark.parametrize("size", [12, 2_000])
 def test_models_of_other_tables_are_told_apart(size):
+    from rffboost_ext import average
+
     tables = np.zeros((2, size))
     tables[1, size // 2] = 1e-12
-    model = RFFBoostRegressor(Weighted(tables[0]), warm_start=True, **PLAIN).fit(X, Y)
+    model, other = (RFFBoostRegressor(Weighted(table), warm_start=True, **PLAIN).fit(X, Y) for table in tables)
+    with pytest.raises(ValueError, match="losses of models must agree"):
+        average([model, other])
     with pytest.raises(ValueError, match="loss must be that of the previous fit"):
         model.set_params(loss=Weighted(tables[1])).fit(X, Y)
     model.set_params(loss=Weighted(tables[0].copy())).fit(X, Y)

@@ -16,6 +16,7 @@ from rffboost_ext import (
     RFFBoostRanker,
     RFFBoostRegressor,
     RFFBoostSurvival,
+    average,
     load_model,
 )
 from rffboost_ext.data.dataset import Dataset, are_rows_of
@@ -75,6 +76,7 @@ def test_a_message_states_more_than_5_percent_of_copies(read, rows, n_copies, tm
         assert "groups=" in text
     model.save_model(tmp_path / "model")
     assert load_model(tmp_path / "model").n_copies_ == n_copies
+    assert not hasattr(average([model, model]), "n_copies_")
 
 
 def test_copies_are_equal_in_features_targets_and_offsets() -> None:

@@ -15,6 +15,7 @@ from rffboost_ext import (
     ConformalRegressor,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
+    average,
 )
 
 N = 160
@@ -61,6 +62,15 @@ def test_intervals_and_quantiles_move_with_the_offset():
     low, high = fitted.predict_interval(X, 5.0 * OFFSET).T
     assert ((low <= y) & (y <= high)).mean() > 0.85
     assert (high - low).max() < 4.0
+
+
+def test_averages_need_the_offset(model):
+    other = clone(PLAIN).set_params(random_state=1).fit(X, COUNTS, base_margin=OFFSET)
+    mean = average([model, other])
+    wanted = 0.5 * (model.raw_scores(X, OFFSET) + other.raw_scores(X, OFFSET))
+    np.testing.assert_allclose(mean.raw_scores(X, OFFSET), wanted, atol=1e-12)
+    with pytest.raises(ValueError, match="uses of base_margin of models must agree"):
+        average([model, clone(PLAIN).fit(X, COUNTS)])
 
 
 def test_explanations_are_of_the_scores_without_the_offset(model):

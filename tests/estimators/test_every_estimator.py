@@ -21,6 +21,7 @@ from rffboost_ext import (
     RFFBoostRanker,
     RFFBoostRegressor,
     RFFBoostSurvival,
+    average,
     load_model,
 )
 
@@ -74,12 +75,12 @@ boosters = pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)
 
 @boosters
 @pytest.mark.parametrize("with_offset", [False, True])
-def test_files_and_copies_are_the_same_model(kind, with_offset, tmp_path):
+def test_files_copies_and_averages_are_the_same_model(kind, with_offset, tmp_path):
     offset = RNG.standard_normal((N, kind.n_scores)) if with_offset else None
     model = kind.fitted(offset)
     model.save_model(tmp_path / "model")
     score = {"base_margin": offset} | kind.given
-    for twin in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+    for twin in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model)), average([model, model])):
         assert type(twin) is type(model)
         assert twin.get_params(deep=False).keys() == model.get_params(deep=False).keys()
         np.testing.assert_allclose(twin.raw_scores(X, offset), model.raw_scores(X, offset), rtol=1e-9, atol=1e-9)

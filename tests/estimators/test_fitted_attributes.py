@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rffboost_ext import Decay, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, load_model
+from rffboost_ext import (
+    Decay,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    average,
+    load_model,
+)
 from rffboost_ext.recipes import Facts, MemberRule, Recipe, choose_recipe
 
 RNG = np.random.default_rng(0)
@@ -59,6 +66,8 @@ def test_what_is_given_is_what_is_told():
 def test_only_models_of_early_stopping_tell_of_it():
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=8, random_state=0).fit(X[:200], Y[:200])
     assert all(hasattr(model, name) for name in TOLD)
+    other = average([model, model])
+    assert not any(hasattr(other, name) for name in (*TOLD, "learning_rate_"))
     model.set_params(early_stopping=False).fit(X[:200], Y[:200])
     assert not any(hasattr(model, name) for name in TOLD)
     assert model.learning_rate_ == 0.1

@@ -19,6 +19,7 @@ from rffboost_ext import (
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     Term,
+    average,
     load_model,
     sources,
 )
@@ -245,15 +246,10 @@ class Constant(Learner):
 FITTED = RFFBoostRegressor(learner="rff_1", n_estimators=3, early_stopping=False, random_state=0)
 
 
-def average_of_two(model):
-    mean = 0.5 * (model.ensemble_ + model.ensemble_)
-    return type(model).from_ensemble(mean, model.loss_, model.encoder_, model.learner)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (average_of_two, "refresh needs the rounds of a complete fit"),
+        (lambda model: average([model, model]), "refresh needs the rounds of a complete fit"),
         (lambda model: model.set_params(loss="huber"), "loss must be that of the fit"),
         (lambda model: clone(model).set_params(learner=Constant()).fit(ROWS, ROWS[:, 0]), "got Constant"),
         (

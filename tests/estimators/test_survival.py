@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import RFFBoostSurvival
+from rffboost_ext import RFFBoostSurvival, average
 from rffboost_ext.metrics import concordance_index
 
 FEW = {"learner": "tree", "n_estimators": 20, "early_stopping": False, "random_state": 0}
@@ -210,6 +210,15 @@ def test_early_stopping_monitors_the_concordance(loss):
     assert model.best_score_ == max(curve)
     risks = list(model.staged_predict(held[0]))
     assert concordance_index(held[1], risks[3]) == pytest.approx(curve[3], rel=1e-9)
+
+
+def test_average_of_other_rows():
+    models = [RFFBoostSurvival(**FEW).fit(*sample(seed)) for seed in (1, 2)]
+    both = average(models)
+    assert len(both.unique_times_) > max(len(model.unique_times_) for model in models)
+    survival = both.predict_survival_function(X, return_array=True)
+    assert (np.diff(survival) <= 0.0).all()
+    np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0), rtol=1e-6)
 
 
 def test_scikit_survival_agrees(cox):

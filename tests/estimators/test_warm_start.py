@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 
-from rffboost_ext import Cosines, Learner, Link, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import SquaredError
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
@@ -138,39 +135,3 @@ def test_a_warm_start_that_fails_leaves_what_learners_keep():
     assert model._start.learner_state[Tally] == [0, 1]
     model.set_params(learner=Tally(), n_estimators=4).fit(X, y)
     assert model._start.learner_state[Tally] == [0, 1, 2, 3]
-
-
-@dataclass(frozen=True)
-class Scaled(Link):
-    """A multiple of the score, for messages only."""
-
-    factor: float
-
-    def inverse(self, raw):
-        return raw
-
-
-class Stretched(SquaredError):
-    """A user's loss whose link is prepared from the targets."""
-
-    def __init__(self, stretch=None):
-        self.stretch = stretch
-
-    output_weights = None
-    constraints = {}
-
-    @property
-    def link(self):
-        return Scaled(self.stretch or 1.0)
-
-    def prepared(self, y, weight, n_classes=None):
-        return self if self.stretch else Stretched(float(np.ptp(y)))
-
-
-def test_a_link_that_is_prepared_from_targets_continues_with_the_fitted_loss():
-    X = RNG.standard_normal((90, 3))
-    own = RFFBoostRegressor(Stretched(), "tree", n_estimators=3, early_stopping=False)
-    first = clone(own).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"same link, which loss Stretched prepares.*loss=init_model.loss_"):
-        clone(own).fit(X, 2.0 * X[:, 0], init_model=first)
-    assert clone(own).set_params(loss=first.loss_).fit(X, 2.0 * X[:, 0], init_model=first).n_estimators_ == 6

@@ -20,6 +20,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     SymmetricTree,
     Term,
+    average,
 )
 from rffboost_ext.core import term as term_module
 from rffboost_ext.inspection.importance import importances, variances
@@ -94,6 +95,9 @@ MODELS = {
     "table": lambda: REGRESSION(learner=ExtremeLearning()).fit(TABLE, Y + (TABLE.c == "q")),
     "classes": lambda: RFFBoostClassifier(learner=ExtremeLearning(), **PARAMS).fit(X, LABELS),
     "outputs": lambda: REGRESSION(learner=ExtremeLearning()).fit(X, np.column_stack([Y, 1e3 * X[:, 2]])),
+    "average": lambda: average(
+        REGRESSION(learner=ExtremeLearning()).set_params(random_state=s).fit(X, Y) for s in (0, 1)
+    ),
 }
 
 

@@ -12,10 +12,11 @@ import xgboost as xgb
 from sklearn.metrics import log_loss
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import load_model
+from rffboost_ext import RFFBoostClassifier, average, load_model
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
+from ..cases import LOSS_NAMED, make_data
 from .interop_cases import BINARY, CLASSES, LIGHTGBM, PARAMS, SIGNAL, XGBOOST, Halved, X, hosts
 
 SMALL = LIGHTGBM.native
@@ -147,6 +148,17 @@ def test_codes_that_were_attached_are_taken():
     model = hybrid.bind(booster)
     wanted = log_loss(BINARY, model.predict_proba(CODED))
     assert seen["train"]["log_loss"][-1] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_bound_models_of_other_losses_have_no_average():
+    X, y = make_data(LOSS_NAMED["log_loss"])
+    booster = xgb.train({"max_depth": 2, "base_score": 0.0}, xgb.DMatrix(X, y), 3, obj=rxgb.objective("log_loss"))
+    models = [rxgb.bind(booster, loss) for loss in ("log_loss", "exponential")]
+    with pytest.raises(ValueError, match="the losses of models must agree"):
+        average(models)
+    ours = RFFBoostClassifier(learner="tree", n_estimators=3).fit(X, y)
+    mean = average([models[0], ours]).decision_function(X)
+    np.testing.assert_allclose(mean, (models[0].decision_function(X) + ours.decision_function(X)) / 2, atol=1e-9)
 
 
 @hosts

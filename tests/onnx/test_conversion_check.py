@@ -23,7 +23,7 @@ from onnx_export import (
     verify_onnx,
 )
 from onnx_export.export import DTYPES
-from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, Trees
+from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, Trees, average
 
 from .oracle import ensemble_of, posed
 
@@ -105,6 +105,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "imputed": lambda: (fitted().fit(np.where(np.arange(360).reshape(120, 3) % 7 == 1, np.nan, X), Y), None),
     "categories": lambda: (fitted().fit(table(), Y), None),
     "pipeline": lambda: (make_pipeline(MinMaxScaler(), fitted()).fit(X, Y), X),
+    "average": lambda: (average([fitted().fit(X[:60], Y[:60]), fitted().fit(X[60:], Y[60:])]), X),
 }
 
 

@@ -18,7 +18,6 @@ from sklearn.ensemble import (
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
-    VotingRegressor,
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -144,7 +143,6 @@ def test_options() -> None:
 REGRESSORS: dict[str, Callable[[], Any]] = {
     "pipeline": lambda: make_pipeline(SimpleImputer(), regressor()),
     "stacking": lambda: StackingRegressor([("a", regressor()), ("b", regressor(TREE))], cv=2),
-    "voting": lambda: VotingRegressor([("a", regressor()), ("b", regressor(TREE))]),
     "bagging": lambda: BaggingRegressor(regressor(), n_estimators=2, random_state=0),
     "median": lambda: quantiles((0.5,)),
     "quantiles": lambda: quantiles((0.1, 0.5, 0.9)),

@@ -11,7 +11,7 @@ import xgboost
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree, average, load_model
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped
@@ -160,6 +160,8 @@ def test_init_models_must_have_the_same_categories():
     with pytest.raises(ValueError, match="init_model must have the categories of X"):
         classifier().fit(TABLE, Y, init_model=booster)
     assert len(classifier().fit(TABLE, Y, init_model=first.ensemble_).ensemble_) == 12
+    assert average([first, other]).encoder_.categories.includes(other.encoder_.categories)
+    assert average([first, model]).predict(TABLE).shape == Y.shape
 
 
 @pytest.mark.parametrize(

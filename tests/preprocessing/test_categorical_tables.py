@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor, load_model, save_model
-from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
+from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding, joint_encoding
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, by_hand, classifier, scores
 
@@ -170,6 +170,9 @@ def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
     coding = fit_category_encoding("", [0], table)
     assert category_lists(coding) == [known]
     np.testing.assert_array_equal(coding.transform(table)[0][:, 0], np.arange(len(known)))
+    # And so in one of several codings.
+    parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in known]
+    assert category_lists(joint_encoding(parts)) == [known]
 
 
 @pytest.mark.parametrize("name", ["categories", "expansion", "missing_columns"])

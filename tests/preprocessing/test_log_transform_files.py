@@ -11,9 +11,9 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import RFFBoostRegressor, load_model
+from rffboost_ext import RFFBoostRegressor, average, load_model
 
-from .log_transform_cases import PLAIN, N, is_bent, skewed_data
+from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,15 @@ def test_scalers_before_bends_become_part_of_the_file(skewed):
     file = to_onnx(pipeline)
     verify_onnx(pipeline, file, X, raise_on_mismatch=True)
     assert sum(node.op_type == "Log" for node in file.graph.node) == 1
+
+
+def test_averages(skewed):
+    X, y = skewed
+    models = [RFFBoostRegressor(random_state=seed).fit(X[seed::2], y[seed::2]) for seed in range(2)]
+    assert len({clipping.key for model in models for clipping in extents_of(model)}) == 2
+    both = average(models)
+    np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0))
+    verify_onnx(both, to_onnx(both), X, raise_on_mismatch=True)
 
 
 @pytest.mark.parametrize("bend", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])

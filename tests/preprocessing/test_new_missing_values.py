@@ -18,6 +18,7 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
+    average,
     load_model,
 )
 
@@ -109,6 +110,12 @@ WRAPPED = {
 @pytest.mark.parametrize("estimator", WRAPPED.values(), ids=WRAPPED)
 def test_estimators_of_estimators(estimator):
     assert np.isfinite(estimator.fit(X, SIGNAL).predict(ROWS)).all()
+
+
+def test_models_of_models():
+    folds = [RFFBoostRegressor(learner="rff_newton", **BRIEF).fit(X[k::2], SIGNAL[k::2]) for k in range(2)]
+    mean = average(folds)
+    np.testing.assert_allclose(mean.predict(ROWS), np.mean([one.predict(ROWS) for one in folds], axis=0))
 
 
 @pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])

@@ -12,6 +12,7 @@ from onnx_export import to_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
+from rffboost_ext.terms import Recoding
 from rffboost_ext.terms.trees import MIN_ROWS
 
 from ..kernels.test_tree_evaluation_bottom_up import D, forest, rows_of
@@ -74,6 +75,15 @@ def test_in_ensembles(term, X):
         found.append((*shares, shapley_values(ensemble, X[:4], X[4:9]), *ensemble.staged(X)))
     for ours, theirs in zip(*found, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_new_codes(term, X):
+    """Some nodes test sets of codes."""
+    subset = np.where((term.feature == 1) & (term.left >= 0), 0, -1).astype(np.int32)
+    term = replace(term, subset=subset, members=np.array([[0b1010]], dtype=np.uint8))
+    X[:, 1] = np.arange(len(X)) % 5
+    recoding = Recoding({1: np.array([4, 2, 0, 1, 3])}, {1: 6})
+    np.testing.assert_array_equal(term.recoded(recoding)(X), with_columns(term).recoded(recoding)(X))
 
 
 @pytest.mark.parametrize("kind", [RFFBoostRegressor, RFFBoostClassifier])

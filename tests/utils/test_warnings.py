@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, TimeBudget
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, TimeBudget, average
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 2))
@@ -32,6 +32,11 @@ def unknown_categories(_):
     RFFBoostRegressor(**GIVEN).fit(LETTERS, Y).predict(OTHERS)
 
 
+def unknown_categories_of_an_average(_):
+    model = average([RFFBoostClassifier(**GIVEN).fit(LETTERS, Y > 0)] * 2)
+    model.predict_proba(OTHERS)
+
+
 def callbacks_left_out(folder):
     RFFBoostRegressor(**GIVEN, callbacks=[TimeBudget(60.0)]).fit(X, Y).save_model(folder / "model")
 
@@ -48,6 +53,7 @@ def seen_rows(_):
         (light_classes, "sample_weight"),
         (light_quantiles, "sample_weight"),
         (unknown_categories, "none of the categories"),
+        (unknown_categories_of_an_average, "none of the categories"),
         (callbacks_left_out, "no part of a model file"),
         (seen_rows, "may have been fitted to the held-out rows"),
     ],
