@@ -60,9 +60,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         None. With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
     alpha : float, default=0.1
         Miscoverage: intervals miss the target with at most this probability.
-    calibration_fraction : float, default=0.25
+    calibration_fraction : float or splitter, default=0.25
         Share of the rows that are drawn at random for calibration and held out from the regressor; at least
-        1 / alpha - 1 rows, which a finite margin requires.
+        1 / alpha - 1 rows, which a finite margin requires. A splitter is as `calibration`.
     calibration : splitter, optional
         A splitter of scikit-learn whose last split holds out the rows that calibrate, such as later rows by
         ``TimeSeriesSplit``, or whole groups by ``GroupShuffleSplit``; it takes the place of the share.
@@ -114,7 +114,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     constraints = {
         "alpha": Real(0.0, 1.0, closed="neither"),
-        "calibration_fraction": Real(0.0, 1.0, closed="neither"),
+        "calibration_fraction": Real(0.0, 1.0, closed="neither") | SplitterCheck(),
         "calibration": SplitterCheck() | OPTIONAL,
         "random_state": SEED,
     }
@@ -124,7 +124,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self,
         estimator: Any = None,
         alpha: float = 0.1,
-        calibration_fraction: float = 0.25,
+        calibration_fraction: Any = 0.25,
         random_state: Any = None,
         calibration: Any = None,
     ) -> None:
@@ -227,12 +227,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         params = arguments_of_fit(self, regressor, given.weight, given.groups, fit_params)
         group = encode_groups(owner, given.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
-        if self.calibration is None:
-            size = partial(calibration_size, owner, self.alpha, self.calibration_fraction)
-            *parts, weight = split_rows(weight, group, size, random)
+        chosen = self.calibration_fraction if self.calibration is None else self.calibration
+        if hasattr(chosen, "split"):
+            *parts, weight = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
         else:
-            rows = X, y, given.groups
-            *parts, weight = split_by(owner, self.calibration, rows, weight, group, self.alpha)
+            size = partial(calibration_size, owner, self.alpha, chosen)
+            *parts, weight = split_rows(weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)

@@ -22,6 +22,13 @@ class Recoding:
         By column, the new code of each old code.
     sizes : dict of int to int
         By column, the number of new codes, including those of additional categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.terms import Recoding
+    >>> Recoding(codes={0: np.array([1, 0])}, sizes={0: 3}).unknown(0)
+    array([2])
     """
 
     codes: Mapping[int, Array]

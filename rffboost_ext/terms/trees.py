@@ -18,7 +18,7 @@ from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import tree_outputs
 from .category_sets import Recoding, check_category_sets, recoded_sets, stack_sets
-from .level_order import number_by_level
+from .level_order import number_by_level, require_structure
 from .stored_fields import require_field, require_outputs, require_range
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
@@ -295,18 +295,7 @@ class Trees(Term):
         check_category_sets(self.subset, self.members, (n,))
         if self.subset is not None and (self.subset[is_leaf] >= 0).any():
             raise ValueError("subset must be -1 at leaves, which have no set of categories")
-        self._check_structure(np.flatnonzero(~is_leaf), n)
-
-    def _check_structure(self, inner: Array, n: int) -> None:
-        """Raise a ValueError unless each node has two later children or none, and one parent."""
-        if (self.right[self.left < 0] >= 0).any():
-            raise ValueError("a node of trees must have two children or none, got a right child only")
-        # Children come after their parent, so every path ends.
-        for child in (self.left[inner], self.right[inner]):
-            require_range("node ids of children", child, inner + 1, n)
-        parents = np.bincount(np.concatenate([self.roots, self.left[inner], self.right[inner]]), minlength=n)
-        if (parents > 1).any():
-            raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+        require_structure(self.roots, self.left, self.right)
 
     def recoded(self, recoding: Recoding) -> Trees:
         if self.subset is None or self.members is None:
@@ -349,7 +338,9 @@ class Trees(Term):
         from ..kernels.shapley import add_paths
 
         depth = sum(1 for _ in self.inner_levels())
-        shares = path_weights(min(depth, X.shape[1]))
+        # (p - 1)! q! / (p + q)!, and 0 for p = 0.
+        sizes = range(min(depth, X.shape[1]) + 1)
+        shares = np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])
         rows, (_, *splits) = (self.check_X(X), self.check_X(background)), self.splits
         single = self.output
         parts = [self.roots] if single is None else [self.roots[single == c] for c in range(self.n_outputs)]
@@ -357,9 +348,3 @@ class Trees(Term):
         for roots, part in zip(parts, out, strict=True):
             add_paths(*rows, roots, *splits, self.value, shares, depth, part)
         return out.transpose(1, 0, 2, 3).reshape(len(X), self.n_outputs, X.shape[1]) / len(background)
-
-
-def path_weights(most: int) -> Array:
-    """``(p - 1)! q! / (p + q)!`` for p and q up to `most`, 0 for p = 0."""
-    sizes = range(most + 1)
-    return np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])

@@ -131,11 +131,14 @@ def test_groups_are_not_divided_by_the_calibration() -> None:
         ConformalRegressor(Remembering()).fit(X, y, groups=group[:-1])
 
 
-SPLITTERS = [TimeSeriesSplit(3), PredefinedSplit(np.repeat([-1, 0], [150, 50]))]
+SPLITTERS = {
+    "calibration": TimeSeriesSplit(3),
+    "calibration_fraction": PredefinedSplit(np.repeat([-1, 0], [150, 50])),
+}
 
 
-@pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
-def test_later_rows_calibrate(splitter):
+@pytest.mark.parametrize(("name", "splitter"), SPLITTERS.items(), ids=SPLITTERS)
+def test_later_rows_calibrate(name, splitter):
     class Recording(KNeighborsRegressor):
         def fit(self, X, y):
             self.seen_ = X[:, 0]
@@ -144,7 +147,7 @@ def test_later_rows_calibrate(splitter):
     X, y = np.arange(200.0)[:, None], np.random.default_rng(0).standard_normal(200)
     weight = np.ones(200)
     weight[[0, 199]] = 0.0
-    model = ConformalRegressor(Recording(1), alpha=0.2, calibration=splitter).fit(X, y, sample_weight=weight)
+    model = ConformalRegressor(Recording(1), alpha=0.2, **{name: splitter}).fit(X, y, sample_weight=weight)
     kept, held = (part[weight[part] > 0.0] for part in list(splitter.split(X))[-1])
     assert model.estimator_.seen_.tolist() == kept.tolist()
     scores = np.sort(np.abs(y[held] - model.predict(X[held])))
