@@ -20,7 +20,7 @@ LEARNERS = {
     "tree": Tree(max_depth=3),
     "rff_newton": "rff_newton",
     "rff_ridge": "rff_ridge",
-    "mixture": Mixture(n_alternating=8),
+    "mixture": Mixture(),
 }
 
 
