@@ -37,11 +37,12 @@ def fill_mass(gradient, weight, share, mass):  # type: ignore[no-untyped-def]
         mass[i] = weight[i] * (by_weight + by_slope * mass[i])
 
 
-@kernel("f8[2] f8[1] f8 i8 u8 u4[1]* f8[1]*")
+@kernel("f8[2] f8[1] f8 i8 u8 i8[1]* f8[1]*")
 def draw_rows(gradient, weight, share, size, seed, rows, chance):  # type: ignore[no-untyped-def]
     """Draw about `size` of n rows, and return their number; rows and chances (n,) begin with the drawn ones.
 
     A row has the chance ``min(1, k mass)``, k such that all sum to `size`, by fixed-point iteration.
+    At least one row is drawn.
     """
     n, mass = len(weight), chance
     fill_mass(gradient, weight, share, mass)
@@ -60,4 +61,12 @@ def draw_rows(gradient, weight, share, size, seed, rows, chance):  # type: ignor
         p = min(rate * mass[i], 1.0)
         rows[drawn], chance[drawn] = i, p
         drawn += int(uniform_of(seed, i) < p)
+    if drawn == 0:
+        fill_mass(gradient, weight, share, mass)
+        rest = uniform_of(seed, n)
+        for i in range(n):
+            if rest >= 0.0 and mass[i] > 0.0:
+                rows[0] = i
+            rest -= mass[i]
+        chance[0], drawn = min(rate * mass[rows[0]], 1.0), 1
     return drawn

@@ -6,6 +6,8 @@ For given frequencies the optimal a and b of each output follow in closed form f
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 
@@ -67,6 +69,24 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     a = (gs * cs - gc * ss) / determinant
     b = (gc * cs - gs * cc) / determinant
     return a, b, -0.5 * (gc * a + gs * b)
+
+
+@kernel("T[2]* f8[2] f8[1] f8")
+def weigh(out, values, weight, least):  # type: ignore[no-untyped-def]
+    """Write weighted values (m, C) to out (C, m), in a unit that is returned.
+
+    The unit is a power of two of the order of the largest, and at least `least`. A row of weight 2 is therefore
+    exactly the row twice.
+    """
+    largest = 0.0
+    for i in range(len(weight)):
+        for c in range(len(out)):
+            largest = max(largest, abs(values[i, c] * weight[i]))
+    unit = max(math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0, least)
+    for c in range(len(out)):
+        for i in range(len(weight)):
+            out[c, i] = values[i, c] * weight[i] / unit
+    return unit
 
 
 @kernel("T[2] i8[1] i8[2] T[2] T[2] T[2] f8 f8[1]* i8 i8")

@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import Round
-from ..data.sampling import draw_weighted, sampling_probabilities
+from ..data.sampling import SHARE_BY_WEIGHT
 from ..kernels import compiled
 from ..utils.typing import Array
 
 # Upper bound on binomial counts: beyond, the sampled fraction varies by less than a thousandth.
 MAX_COUNT = 1e6
-# The share of the rows for the splits of trees that is drawn by weight alone.
-BY_WEIGHT = 1.0 / 3.0
 
 
 def sample_rows(round: Round, share: float, whole: bool = False) -> tuple[Round, Array]:
@@ -28,40 +26,47 @@ def sample_rows(round: Round, share: float, whole: bool = False) -> tuple[Round,
     return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
 
 
-def sample_by_gradient(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
-    """Draw about `size` of `rows` with probabilities that grow with the gradient.
+def sample_by_gradient(round: Round, size: int) -> tuple[Round, Array]:
+    """Draw about `size` of the rows of positive weight with probabilities that grow with the gradient.
 
     Returns the round with weights divided by the relative probabilities, and the drawn rows.
     """
-    used = np.flatnonzero(round.weight) if rows is None else rows
-    if len(used) <= size:
-        return round, used
-    chances = sampling_probabilities(used, round.balanced_gradient, round.weight, size)
-    rows, factor = draw_weighted(round.rng, used, chances, size)
+    rows, factor = draw_by_gradient(round.rng, round.balanced_gradient, round.weight, size)
+    if factor is None:
+        return round, rows
     weight = round.weight.copy()
     weight[rows] *= factor
     return replace(round, weight=weight), rows
 
 
-class RowSampler:
-    """Draws samples of n rows in each round, as :func:`sample_by_gradient` does, in compiled code for many rows.
+def draw_by_gradient(
+    rng: np.random.Generator, gradient: Array, weight: Array, size: int, by_weight: float = SHARE_BY_WEIGHT
+) -> tuple[Array, Array | None]:
+    """Draw about `size` of the rows of positive weight, as by :func:`~rffboost_ext.data.sampling.draw_weighted`.
 
     Parameters
     ----------
-    n_rows, size : int
-        The number of rows, and that of the rows of a sample.
+    rng : numpy.random.Generator
+    gradient : ndarray of shape (n, C)
+    weight : ndarray of shape (n,)
+    size : int
+    by_weight : float
+        Share of the sample that is drawn by weight alone.
+
+    Returns
+    -------
+    rows : ndarray of shape (m,)
+        Ascending, at least one.
+    factor : ndarray of shape (m,), or None
+        Factors on their weights; None if there are no more than `size` rows, which are all drawn.
     """
-
-    def __init__(self, n_rows: int, size: int) -> None:
-        self.size = size
-        self._rows, self._chance = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows)
-
-    def draw(self, round: Round) -> tuple[Array, Array]:
-        """The drawn rows (m,), ascending, and the factors (m,) on their weights; a third is drawn by weight."""
-        seed = np.uint64(round.rng.integers(2**63))
-        drawing = round.gradient, round.weight, BY_WEIGHT, self.size, seed, self._rows, self._chance
-        m = compiled("row_sampling").draw_rows(*drawing)
-        return self._rows[:m].copy(), m / len(self._rows) / self._chance[:m]
+    n_used = np.count_nonzero(weight)
+    if n_used <= size:
+        return np.flatnonzero(weight), None
+    rows, chance = np.empty(len(weight), dtype=np.int64), np.empty(len(weight))
+    seed = np.uint64(rng.integers(2**63))
+    m = compiled("row_sampling").draw_rows(gradient, weight, by_weight, size, seed, rows, chance)
+    return rows[:m], size / n_used / chance[:m]
 
 
 def sampled_fractions(rng: np.random.Generator, weight: Array, share: float) -> Array:

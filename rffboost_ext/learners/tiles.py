@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import compiled
 from ..utils.parallel import run_over_tiles
 from ..utils.typing import Array
 
@@ -70,9 +71,9 @@ class Tiles:
 
     def gather(self, rows: Array, features: Array) -> Array:
         """Some features (s,) of some rows (m,): (s, m)."""
-        _, d, size = self.blocks.shape
-        tile, lane = np.divmod(rows, size)
-        return self.blocks.reshape(-1).take(features[:, None] * size + (tile * (d * size) + lane))
+        x = np.empty((len(features), len(rows)), self.dtype)
+        compiled("tiles").gather(self.blocks, rows, features, x)
+        return x
 
     def pack(self, values: Array, name: str) -> Array:
         """Values (n,) as (T, B) in the precision of the tiles, padded with zeros.

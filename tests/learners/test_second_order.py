@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.stats import chisquare
 
-from rffboost_ext import Design, Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
+from rffboost_ext import Design, Mixture, Optimizer, RFFBoostClassifier, RFFNewton, Round, boost
 from rffboost_ext.kernels.second_order_cosines import score_pass
-from rffboost_ext.learners.fourier.second_order import DerivativeSample, ProfiledGain
+from rffboost_ext.learners.fourier.second_order import DerivativeSample, ProfiledGain, RowsOfSample
 from rffboost_ext.learners.fourier.sparse_supports import add_gain, draw_candidates, feature_probability
 
 from ..cases import LOSS_CASES, make_round
@@ -39,12 +39,18 @@ def best_expansion(round, omega: Array, rows: Array, l2: float) -> float:
     return total
 
 
+def sample_of(round: Round, features: Array) -> DerivativeSample:
+    """The rows of positive weight with some features."""
+    rows = RowsOfSample.all_of(round).drawn(round.rng, len(round.weight))
+    return rows.weighted(round.design.tiles.gather(rows.numbers, features), None)
+
+
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
     round = make_round(case, n=80, d=5)
     rng, rows = np.random.default_rng(0), np.arange(0, 80, 2)
     drawn = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
-    sample = DerivativeSample.from_rows(round, rows, np.arange(5))
+    sample = sample_of(replace(round, weight=np.where(np.arange(80) % 2, 0.0, round.weight)), np.arange(5))
     gains = np.empty(12)
     unit = sample.gradient_unit**2 / sample.hessian_unit
     # Gains are sums over outputs without a unit.
@@ -60,7 +66,7 @@ def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
 def test_the_gradient_of_the_profile_is_its_derivative(case) -> None:
     round = make_round(case, n=70, d=6)
     features = np.array([0, 2, 3, 5])
-    profile = ProfiledGain(DerivativeSample.from_rows(round, np.arange(70), features), 1.0)
+    profile = ProfiledGain(sample_of(round, features), 1.0)
     omega = np.random.default_rng(1).normal(size=4)
     size = np.abs(profile(omega)[1]).max()
     assert check_grad(lambda w: profile(w)[0], lambda w: profile(w)[1], omega) < 1e-5 * max(size, 1e-3)
@@ -141,13 +147,13 @@ def test_refinement_gains_and_stays_on_the_support() -> None:
 
 
 def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkeypatch) -> None:
-    taken, of = [], DerivativeSample.from_rows.__func__
+    taken, weighted = [], RowsOfSample.weighted
 
-    def noted(cls, round, rows, features, least=None):
-        taken.append(rows)
-        return of(cls, round, rows, features, least)
+    def noted(rows, x, floor):
+        taken.append(rows.numbers)
+        return weighted(rows, x, floor)
 
-    monkeypatch.setattr(DerivativeSample, "from_rows", classmethod(noted))
+    monkeypatch.setattr(RowsOfSample, "weighted", noted)
     RFFNewton(max_samples=200, n_scored=50).fit(make_round(LOSS_CASES[0], n=900))
     scored, refined_on = taken
     assert np.isin(scored, refined_on).all()

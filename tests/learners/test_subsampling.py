@@ -12,7 +12,7 @@ from rffboost_ext import FIT_CRITERIA, RFF1, Design, Optimizer, RFFBoostClassifi
 from rffboost_ext.learners.fourier.first_order import START_ROWS
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk
 from rffboost_ext.learners.optimizers import FINAL_ITERATIONS, LBFGS
-from rffboost_ext.learners.subsampling import RowSampler
+from rffboost_ext.learners.subsampling import draw_by_gradient
 from rffboost_ext.learners.tiles import ROWS_PER_TILE
 
 from ..cases import LOSS_CASES, Array, make_round
@@ -190,13 +190,14 @@ def test_drawn_rows_represent_all_rows():
     gradient, weight = rng.standard_cauchy((n, 2)), rng.random(n) * (rng.random(n) < 0.9)
     gradient[7], weight[7] = 1e9, 1.0
     round = replace(make_round(BINARY, 0, n, 2), gradient=gradient, weight=weight)
-    sampler, sums, counts = RowSampler(n, size), [], []
+    sums, counts = [], []
     for seed in range(300):
-        rows, factor = sampler.draw(replace(round, rng=np.random.default_rng(seed)))
-        assert (np.diff(rows.astype(int)) > 0).all()
+        drawing = np.random.default_rng(seed), round.balanced_gradient, round.weight
+        rows, factor = draw_by_gradient(*drawing, size, 1.0 / 3.0)
+        assert (np.diff(rows) > 0).all()
         assert 7 in rows
         counts.append(len(rows))
-        sums.append(n / len(rows) * (factor * weight[rows] * np.tanh(gradient[rows, 0])).sum())
+        sums.append(np.count_nonzero(weight) / size * (factor * weight[rows] * np.tanh(gradient[rows, 0])).sum())
     assert abs(np.mean(counts) - size) < 4.0 * np.std(counts) / 300**0.5
     error = np.mean(sums) - weight @ np.tanh(gradient[:, 0])
     assert abs(error) < 4.0 * np.std(sums) / 300**0.5

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ...utils.param_validation import FRACTION, NON_NEGATIVE, POSITIVE, Integer,
 from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
-from ..subsampling import sample_by_gradient
+from ..subsampling import draw_by_gradient
 from .fitted_frequencies import angles, cosine_term, of_single_frequency, with_amplitudes
 from .sparse_supports import add_gain, draw_candidates, feature_probability
 
@@ -117,20 +116,20 @@ class RFFNewton(Learner):
         """The frequency of this round as one cosine, or two if there are several outputs."""
         d, output_weights = round.design.n_features, round.output_weights
         feature_gains = round.design.learner_state((RFFNewton, "earnings"), lambda: np.zeros(d))
-        hessian_floor = self._hessian_floor(round)
-        sampled, rows = sample_by_gradient(round, self.max_samples)
-        probability, dtype = feature_probability(feature_gains, self.earned), round.design.tiles.dtype
-        largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
+        rows, tiles = RowsOfSample.all_of(round).drawn(round.rng, self.max_samples), round.design.tiles
+        floor = self._hessian_floor(round)
+        probability = feature_probability(feature_gains, self.earned)
+        largest = min(d, max(1, len(rows.numbers) // ROWS_PER_FEATURE))
         candidates = draw_candidates(
-            round.rng, self.n_candidates, probability, self.dense, self.gamma, dtype, largest
+            round.rng, self.n_candidates, probability, self.dense, self.gamma, tiles.dtype, largest
         )
-        scored_round, scored = sample_by_gradient(sampled, self.n_scored, rows)
-        sample = DerivativeSample.from_rows(scored_round, scored, np.arange(d), hessian_floor)
+        scored = rows.drawn(round.rng, self.n_scored)
+        sample = scored.weighted(tiles.gather(scored.numbers, np.arange(d)), floor)
         features, omega = self._best_candidate(round, candidates, sample)
         if scored is rows:
             sample = replace(sample, x=sample.x[features])
         else:
-            sample = DerivativeSample.from_rows(sampled, rows, features, hessian_floor)
+            sample = rows.weighted(tiles.gather(rows.numbers, features), floor)
         omega, pairs, gain = self._refine(sample, omega)
         add_gain(feature_gains, features, omega, gain)
         pairs *= cap_relative_rate(self.relative_rate, round)
@@ -148,8 +147,11 @@ class RFFNewton(Learner):
         rate = np.full((round.raw.shape[1], 1), cap_relative_rate(self.relative_rate, round))
         if round.output_weights is not None:
             rate /= np.sqrt(round.output_weights)[:, None]
-        sample = DerivativeSample.of(angle, round, slice(None), floor)
-        sample = sample.with_prior(cosines.cos_sin_weights.sum(axis=1).T / rate, round.prior)
+        sample = (
+            RowsOfSample.all_of(round)
+            .weighted(angle, floor)
+            .with_prior(cosines.cos_sin_weights.sum(axis=1).T / rate, round.prior)
+        )
         objective = ProfiledGain(sample, self.l2)
         objective(np.ones(1))
         pairs = objective.amplitudes * rate
@@ -191,6 +193,44 @@ class RFFNewton(Learner):
         return out
 
 
+class RowsOfSample(NamedTuple):
+    """Some rows of a round.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (m,)
+        Which rows they are, ascending.
+    gradient, hessian : ndarray of shape (m, C)
+    weight : ndarray of shape (m,)
+    """
+
+    numbers: Array
+    gradient: Array
+    hessian: Array
+    weight: Array
+
+    @classmethod
+    def all_of(cls, round: Round) -> RowsOfSample:
+        """All rows."""
+        return cls(np.arange(len(round.weight)), round.balanced_gradient, round.hessian, round.weight)
+
+    def drawn(self, rng: np.random.Generator, size: int) -> RowsOfSample:
+        """About `size` of the rows of positive weight, drawn by their gradients; all if there are no more."""
+        rows, factor = draw_by_gradient(rng, self.gradient, self.weight, size)
+        if len(rows) == len(self.numbers):
+            return self
+        numbers, gradient, hessian, weight = (one.take(rows, axis=0) for one in self)
+        return RowsOfSample(numbers, gradient, hessian, weight if factor is None else factor * weight)
+
+    def weighted(self, x: Array, hessian_floor: Array | None) -> DerivativeSample:
+        """The sample of these rows with features x (s, m); `hessian_floor` (C,) is a lower bound on hessians."""
+        g, h = np.empty((2, self.gradient.shape[1], len(self.numbers)), x.dtype)
+        hessian = self.hessian if hessian_floor is None else np.maximum(self.hessian, hessian_floor)
+        weigh = compiled("second_order_cosines").weigh
+        gradient_unit = weigh(g, self.gradient, self.weight, 0.0)
+        return DerivativeSample(x, g, h, gradient_unit, weigh(h, hessian, self.weight, MIN_HESSIAN_UNIT))
+
+
 @dataclass(frozen=True)
 class DerivativeSample:
     """Features and derivatives of some rows for the compiled passes, scaled to order 1 for float32.
@@ -210,25 +250,6 @@ class DerivativeSample:
     gradient_unit: float
     hessian_unit: float
 
-    @classmethod
-    def from_rows(
-        cls, round: Round, rows: Array, features: Array, hessian_floor: Array | None = None
-    ) -> DerivativeSample:
-        """The sample of ascending `rows` and some features; `hessian_floor` (C,) is a lower bound on hessians."""
-        return cls.of(round.design.tiles.gather(rows, features), round, rows, hessian_floor)
-
-    @classmethod
-    def of(
-        cls, x: Array, round: Round, rows: Array | slice, hessian_floor: Array | None = None
-    ) -> DerivativeSample:
-        """The sample of `rows` with features x (s, m)."""
-        weight, hessian = round.weight[rows], round.hessian[rows]
-        if hessian_floor is not None:
-            hessian = np.maximum(hessian, hessian_floor)
-        g, gradient_unit = in_unit_of_order_one(round.balanced_gradient[rows], weight, x.dtype, 0.0)
-        h, hessian_unit = in_unit_of_order_one(hessian, weight, x.dtype, MIN_HESSIAN_UNIT)
-        return cls(x, g, h, gradient_unit, hessian_unit)
-
     def with_prior(self, pairs: Array, weight: Array) -> DerivativeSample:
         """The sample of angles x (1, m), and two rows of some weight (C,) whose outputs are `pairs` (C, 2)."""
         weights, dtype = np.repeat(weight[:, None], 2, axis=1), self.x.dtype
@@ -240,18 +261,6 @@ class DerivativeSample:
     def scaled_penalty(self, l2: float) -> float:
         """The penalty `l2` on squared amplitudes in the units of the sample."""
         return l2 / self.hessian_unit
-
-
-def in_unit_of_order_one(values: Array, weight: Array, dtype: Any, least: float) -> tuple[Array, float]:
-    """Weighted values (m, C) as (C, m), divided by a unit of the order of the largest, and the unit.
-
-    The unit is at least `least` and a power of two, so that a row of weight 2 is exactly the row twice.
-    """
-    weighted = values.T * weight
-    largest = max(float(weighted.max()), -float(weighted.min()))
-    unit = max(math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0, least)
-    # A division by a power of two is exact.
-    return (weighted / unit).astype(dtype, order="C"), unit
 
 
 class ProfiledGain:

@@ -15,7 +15,7 @@ from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.sparse import SparseRows
 from ....utils.typing import Array
 from ...design import Design
-from ...subsampling import RowSampler, sample_rows
+from ...subsampling import draw_by_gradient, sample_rows
 from ..constraints import require_signs, signs_of_scores
 from ..learner import weighted_derivatives
 from .columns import BinnedFeatures
@@ -29,6 +29,8 @@ from .sparse_columns import SparseFeatures
 ORDERED_SUBSAMPLE = 0.5
 # Average rows that are added to each level of a category when levels are ordered.
 CAT_SMOOTH = 10.0
+# Share of the rows on which splits are searched that is drawn by weight alone.
+BY_WEIGHT = 1.0 / 3.0
 # With more outputs than this, splits are found for this number of random projections of the gradients.
 N_PROJECTIONS = 5
 
@@ -51,8 +53,6 @@ class SymmetricGrower:
             require_signs(type(learner).__name__, learner.monotone_constraints, design.original.shape[1])
         self.features = self._binned(round, NO_CROSSES)
         self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
-        samples = design.n_samples > learner.max_samples
-        self.sampler = RowSampler(design.n_samples, learner.max_samples) if samples else None
         self.histograms: Histograms | None = None
         self.memory = np.empty(0)
 
@@ -122,10 +122,11 @@ class SymmetricGrower:
 
     def _derivatives(self, round: Round) -> tuple[Array | None, Array, Array]:
         """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
-        if self.sampler is None:
+        drawing = round.rng, round.balanced_gradient, round.weight
+        rows, factor = draw_by_gradient(*drawing, self.learner.max_samples, BY_WEIGHT)
+        if factor is None:
             every = exact_derivatives(round)
             return None, every, every
-        rows, factor = self.sampler.draw(round)
         every = np.hstack(weighted_derivatives(round))
         return rows, every, exact_derivatives(round, rows, factor)
 

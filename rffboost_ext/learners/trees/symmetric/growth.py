@@ -142,7 +142,7 @@ class Histograms:
             Added to the hessian of a leaf.
         least : float
             The least hessian of a child.
-        drawn : ndarray of shape (m,), uint32, optional
+        drawn : ndarray of shape (m,), optional
             The rows, ascending, of which the derivatives (m, s) are; by default those of all rows.
         """
         features, (leaves, unit, bound) = self.features, self._undivided(derivatives, drawn)
