@@ -1,4 +1,4 @@
-"""Random samples of rows by their gradients."""
+"""Random samples of rows, and sums over the rows that are left out."""
 
 from __future__ import annotations
 
@@ -70,3 +70,37 @@ def draw_rows(gradient, weight, share, size, seed, rows, chance):  # type: ignor
             rest -= mass[i]
         chance[0], drawn = min(rate * mass[rows[0]], 1.0), 1
     return drawn
+
+
+@kernel("f8[1] f8 u8 f8[1]* f8[1]*")
+def divide_weights(weight, share, seed, inside, outside):  # type: ignore[no-untyped-def]
+    """Write the weight of a row, with the chance `share`, to `inside`, otherwise to `outside`, and 0 to the other.
+
+    The result is whether any weight is that of several rows, at least 1.5.
+    """
+    several = False
+    for i in range(len(weight)):
+        kept = weight[i] if uniform_of(seed, i) < share else 0.0
+        inside[i], outside[i] = kept, weight[i] - kept
+        several |= weight[i] >= 1.5
+    return several
+
+
+@kernel("f8[2] f8[2] f8[2] f8[1] f8[1]")
+def expansion_sums(gradient, hessian, output, unit, weight):  # type: ignore[no-untyped-def]
+    """Sums over rows of positive weight of ``-(g + h v / 2) v``, ``g^2 / 2``, h, and 1, weighted.
+
+    v is the output (n, C) times a unit (C,).
+    """
+    gain, possible, curvature, total = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(weight)):
+        w = weight[i]
+        if w <= 0.0:
+            continue
+        total += w
+        for c in range(len(unit)):
+            g, h, v = gradient[i, c], hessian[i, c], output[i, c] * unit[c]
+            gain -= w * (g + 0.5 * h * v) * v
+            possible += 0.5 * w * g * g
+            curvature += w * h
+    return gain, possible, curvature, total

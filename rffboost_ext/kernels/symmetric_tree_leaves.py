@@ -179,10 +179,13 @@ def add_normal_equations(  # type: ignore[no-untyped-def]
             add_squares(leaf[rows], derivatives[rows], weight[rows], Z[rows], matrix[t], right[t], counts[t])
 
 
-@kernel("i4[1] f8[3] f8[2] f8[2]*", fastmath=True)
-def find_linear_outputs(leaf, coefficients, Z, out):  # type: ignore[no-untyped-def]
-    """Write coefficients (leaves, C, p) of the leaves of rows, times the first p of Z (n, P), to out (n, C)."""
-    for i in range(len(leaf)):
+@kernel("i4[1] f8[3] f8[2] f8[2]* i8 i8", fastmath=True)
+def find_linear_outputs(leaf, coefficients, Z, out, first, last):  # type: ignore[no-untyped-def]
+    """Write coefficients (leaves, C, p) of the leaves of rows, times the first p of Z (n, P), to out (n, C).
+
+    For rows first .. last-1.
+    """
+    for i in range(first, last):
         lines, row = coefficients[leaf[i]], Z[i]
         for c in range(out.shape[1]):
             total = 0.0

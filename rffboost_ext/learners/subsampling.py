@@ -18,12 +18,19 @@ MAX_COUNT = 1e6
 def sample_rows(round: Round, share: float, whole: bool = False) -> tuple[Round, Array]:
     """The round weighted by a sample of about `share` of its rows, and the weights (n,) of the other rows.
 
-    With `whole` a row of weight 2 is in one of both, and not divided between them.
+    A row of weight 2 counts as two rows, each of which is in the sample or not; with `whole` they are not divided.
     """
-    kept = sampled_fractions(round.rng, np.sign(round.weight) if whole else round.weight, share)
-    if not kept.any():
-        kept[:] = 1.0
-    return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
+    weight, (inside, outside) = round.weight, np.empty((2, len(round.weight)))
+    seed = np.uint64(round.rng.integers(2**63))
+    several = compiled("row_sampling").divide_weights(weight, share, seed, inside, outside)
+    if several and not whole:
+        rows = np.flatnonzero(weight >= 1.5)
+        counts = np.rint(np.minimum(weight[rows], MAX_COUNT)).astype(np.int64)
+        inside[rows] = round.rng.binomial(counts, share) / counts * weight[rows]
+        outside[rows] = weight[rows] - inside[rows]
+    if not inside.any():
+        inside, outside = weight, np.zeros(len(weight))
+    return replace(round, weight=inside), outside
 
 
 def sample_by_gradient(round: Round, size: int) -> tuple[Round, Array]:
@@ -69,31 +76,15 @@ def draw_by_gradient(
     return rows[:m], size / n_used / chance[:m]
 
 
-def sampled_fractions(rng: np.random.Generator, weight: Array, share: float) -> Array:
-    """The fraction of the weight of each row in a random sample: (n,), from 0 to 1.
-
-    A row of weight 2 counts as two rows, each of which is sampled or not.
-    """
-    kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
-    several = np.flatnonzero(weight >= 1.5)
-    if len(several):
-        counts = np.rint(np.minimum(weight[several], MAX_COUNT)).astype(np.int64)
-        kept[several] = rng.binomial(counts, share) / counts
-    return kept
-
-
 def relative_gain(round: Round, output: Array, weight: Array) -> float:
     """The relative gain of a full step along `output` as in :class:`Mixture`, at least 0.
 
     Rows are weighted by `weight` (n,); rows of weight 0 are ignored.
     """
-    gradient, counts = round.balanced_gradient, round.output_weights
-    if counts is not None:
-        output = np.sqrt(counts) * output
-    counted = weight > 0.0
-    gradient, hessian, output = (part[counted] for part in (gradient, round.hessian, output))
-    weight = weight[counted, None]
-    gain = -(weight * (gradient + 0.5 * hessian * output) * output).sum()
-    possible = 0.5 * (weight * np.square(gradient)).sum()
-    curvature = (weight * hessian).sum() / (weight.sum() * hessian.shape[1])
-    return float(max(0.0, gain) * curvature / possible) if possible > 0.0 else 0.0
+    n_outputs = output.shape[1]
+    unit = np.ones(n_outputs) if round.output_weights is None else np.sqrt(round.output_weights)
+    gain, possible, curvature, total = compiled("row_sampling").expansion_sums(
+        round.balanced_gradient, round.hessian, output, unit, weight
+    )
+    mean_hessian = curvature / (total * n_outputs) if total > 0.0 else 0.0
+    return float(max(0.0, gain) * mean_hessian / possible) if possible > 0.0 else 0.0

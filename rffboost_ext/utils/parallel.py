@@ -49,8 +49,8 @@ def raise_if_abandoned() -> None:
 
 # Minimum number of tiles per thread: fewer do not pay off.
 MIN_TILES_PER_THREAD = 4
-# Minimum number of tiles that a thread takes at a time.
-MIN_CHUNK = 2
+# Minimum number of rows per thread of a pass over rows.
+MIN_ROWS_PER_THREAD = 2**15
 
 
 @cache
@@ -253,13 +253,14 @@ def run_over_tiles(
     """Call ``kernel(*args, first, last)`` on `n_jobs` threads so that every tile is visited once.
 
     Kernels release the GIL and write one result per tile, so results do not depend on the threads. Threads take
-    tiles from a shared queue, which balances the load; there are at least `least` tiles for each.
+    tiles from a shared queue, which balances the load; there are at least `least` tiles for each. A tile may be a
+    row.
     """
     threads = min(n_jobs, n_tiles // least)
     if threads < 2:
         kernel(*args, 0, n_tiles)
         return
-    queue = deque(tile_spans(n_tiles, threads, min(least, MIN_CHUNK)))
+    queue = deque(tile_spans(n_tiles, threads, (least + 1) // 2))
 
     def work() -> None:
         while True:

@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.core import Fitted
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions
+from rffboost_ext.learners.subsampling import relative_gain, sample_rows
 
 from ..cases import LOSS_CASES, make_data, make_round
 
@@ -145,7 +145,10 @@ def test_a_term_is_fitted_to_a_sample_of_the_rows_and_scored_on_the_others(monke
 @pytest.mark.parametrize("weight", [0.3, 1.0, 2.0, 3.7, 40.0, 1e9])
 def test_a_row_of_some_weight_is_so_many_rows(weight: float) -> None:
     n, share = 20_000, 0.7
-    kept = sampled_fractions(np.random.default_rng(0), np.full(n, weight), share)
+    made = replace(make_round(SQUARED, n=n), weight=np.full(n, weight), rng=np.random.default_rng(0))
+    sample, left_out = sample_rows(made, share)
+    np.testing.assert_allclose(sample.weight + left_out, weight)
+    kept = sample.weight / weight
     count = min(max(round(weight), 1), 1e6)
     assert ((kept >= 0.0) & (kept <= 1.0)).all()
     assert np.allclose(kept * count, np.rint(kept * count))

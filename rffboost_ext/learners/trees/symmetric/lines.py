@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....kernels import compiled
-from ....utils.parallel import run_over_tiles
+from ....utils.parallel import MIN_ROWS_PER_THREAD, run_over_tiles
 from ....utils.typing import Array
 
 # Leaves of a smaller weight than this, for each coefficient, are constant.
@@ -110,7 +110,8 @@ class Lines:
         found[..., -1] = constant
         found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
         output = np.empty((len(rows.leaf), shape[1]))
-        compiled("symmetric_tree_leaves").find_linear_outputs(rows.leaf, found, self.factors, output)
+        kernel, arrays = compiled("symmetric_tree_leaves").find_linear_outputs, (rows.leaf, found, self.factors)
+        run_over_tiles(kernel, len(output), n_jobs, *arrays, output, least=MIN_ROWS_PER_THREAD)
         return found, output
 
     def _normal_equations(
