@@ -111,7 +111,7 @@ class ManyLevels(Column):
 
     def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:
         self.n_levels, self.codes = n_levels, codes
-        # Counts and look-ups would convert 32 bits in each round.
+        # Look-ups would convert 32 bits in each round.
         self.place = levels.astype(np.intp) + 1
         self.n_codes = min(n_levels, MAX_BINS) + 1
         self.code_of_level, self.code_of_unknown = np.zeros(n_levels, dtype=np.uint8), 0
@@ -119,15 +119,19 @@ class ManyLevels(Column):
 
     def reorder(self, gradient: Array, hessian: Array, smoothing: float) -> None:
         """Order the levels by weighted derivatives, (n,) each, which are 0 for rows that the tree is fitted to."""
-        sums, bends = (np.bincount(self.place, part, self.n_levels + 1)[1:] for part in (gradient, hessian))
+        sums = np.zeros((self.n_levels + 1, 2))
+        compiled("bins").sum_by_level(self.place, gradient, hessian, sums)
+        total, bend = sums.sum(axis=0)
         # Levels of no such rows have the mean of all.
-        mean = gradient.sum() / max(hessian.sum(), np.finfo(np.float64).tiny)
-        quotient = (sums + smoothing * mean) / (bends + smoothing)
+        mean = total / max(bend, np.finfo(np.float64).tiny)
+        quotient = (sums[1:, 0] + smoothing * mean) / (sums[1:, 1] + smoothing)
         rank = np.empty(self.n_levels, dtype=np.int64)
         rank[np.argsort(quotient, kind="stable")] = np.arange(self.n_levels)
-        self.code_of_level = self._code_of_rank(rank).astype(np.uint8)
+        codes = np.zeros(self.n_levels + 1, dtype=np.uint8)
+        codes[1:] = self._code_of_rank(rank)
+        self.code_of_level = codes[1:]
         self.code_of_unknown = self._code_of_rank(np.count_nonzero(quotient < mean))
-        self.codes[:] = np.append(0, self.code_of_level).astype(np.uint8)[self.place]
+        codes.take(self.place, out=self.codes, mode="clip")
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split that divides the order of the levels."""
