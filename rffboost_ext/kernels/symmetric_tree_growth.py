@@ -183,26 +183,38 @@ def goes_right(code, split, one_hot):  # type: ignore[no-untyped-def]
     return np.int64(code == split[2] if one_hot else (code > split[2]) | ((code == 0) & (split[1] == 1)))
 
 
-@kernel("u1[1] i8[1] b1 u4[1] f8[2] i8[1]* i8[1]* i8 u4[1]* f8[2]*")
-def divide_leaves(column, split, one_hot, rows, sums, start, stop, n_leaves, new_rows, new_sums):  # type: ignore[no-untyped-def]
-    """Divide each leaf at a split: rows that go right are leaf ``l + n_leaves``, in the opposite order."""
-    divide(column, split, one_hot, rows, sums, start, stop, n_leaves, new_rows, new_sums)
-
-
 @numba.njit(**INNER)
-def divide(column, split, one_hot, rows, sums, start, stop, n_leaves, new_rows, new_sums):  # type: ignore[no-untyped-def]
-    """As :func:`divide_leaves`."""
-    for leaf in range(n_leaves):
-        left, right = start[leaf], stop[leaf] - 1
-        for i in range(start[leaf], stop[leaf]):
-            to_right = goes_right(column[rows[i]], split, one_hot)
-            at = right if to_right else left
-            left += 1 - to_right
-            right -= to_right
-            new_rows[at] = rows[i]
-            for s in range(0, sums.shape[1], 2):
-                new_sums[at, s], new_sums[at, s + 1] = sums[i, s], sums[i, s + 1]
-        start[leaf + n_leaves], stop[leaf + n_leaves], stop[leaf] = left, stop[leaf], left
+def move(column, split, one_hot, rows, sums, begin, end, left, right, new_rows, new_sums):  # type: ignore[no-untyped-def]
+    """Move rows that go right at a split to places up to `right`, in the opposite order, others from `left` on.
+
+    The result is the place after the last of those that go left.
+    """
+    for i in range(begin, end):
+        to_right = goes_right(column[rows[i]], split, one_hot)
+        at = right if to_right else left
+        left += 1 - to_right
+        right -= to_right
+        new_rows[at] = rows[i]
+        for s in range(0, sums.shape[1], 2):
+            new_sums[at, s], new_sums[at, s + 1] = sums[i, s], sums[i, s + 1]
+    return left
+
+
+@kernel("u1[1] i8[1] b1 u4[1] i8[2] i8[1]* i8 i8")
+def count_left(column, split, one_hot, rows, spans, counts, first, last):  # type: ignore[no-untyped-def]
+    """Write how many rows of each span, (begin, end), of spans first .. last-1 do not go right at a split."""
+    for k in range(first, last):
+        counts[k] = 0
+        for i in range(spans[k, 0], spans[k, 1]):
+            counts[k] += 1 - goes_right(column[rows[i]], split, one_hot)
+
+
+@kernel("u1[1] i8[1] b1 u4[1] f8[2] i8[2] u4[1]* f8[2]* i8 i8")
+def move_spans(column, split, one_hot, rows, sums, spans, new_rows, new_sums, first, last):  # type: ignore[no-untyped-def]
+    """Move the rows of spans first .. last-1, (begin, end, left, right), as :func:`move` does."""
+    for k in range(first, last):
+        a, b, left, right = spans[k]
+        move(column, split, one_hot, rows, sums, a, b, left, right, new_rows, new_sums)
 
 
 @kernel("u1[2] u4[1]* f8[2]* u4[1]* f8[2]* i8[1] i8[1] b1[1] b1[2] f8 f8 f8 f8[4]* i8[2]*")
@@ -234,6 +246,10 @@ def find_splits(  # type: ignore[no-untyped-def]
             return level
         if level + 1 < depth:
             f = splits[level, 0]
-            divide(codes[f], splits[level], one_hot[f], rows, sums, start, stop, n_leaves, new_rows, new_sums)
+            arrays = codes[f], splits[level], one_hot[f], rows, sums
+            for leaf in range(n_leaves):
+                begin, end = start[leaf], stop[leaf]
+                middle = move(*arrays, begin, end, begin, end - 1, new_rows, new_sums)
+                start[leaf + n_leaves], stop[leaf + n_leaves], stop[leaf] = middle, end, middle
             rows, new_rows, sums, new_sums = new_rows, rows, new_sums, sums
     return depth

@@ -18,7 +18,7 @@ TAIL = 0.005
 # The least penalty of slopes, as a share of the hessian of a leaf.
 LEAST_RIDGE = 1e-12
 # Rows of a tile, whose sums do not depend on threads, and the most tiles: each has a matrix for each leaf.
-TILE, MOST_TILES = 2**14, 16
+TILE, MOST_TILES = 2**13, 16
 # Rows of factors and of matrices have a multiple of so many entries.
 LANES = 8
 

@@ -13,6 +13,8 @@ from ....utils.typing import Array
 
 # Rows times columns of a level from which it is searched by several threads, whose start takes 50 microseconds.
 MIN_SHARED = 2**19
+# Rows of a leaf that a thread moves at a time.
+SPAN = 2**14
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class RowsByLeaf(Leaves):
     def find_splits(self, search: Search) -> Array:
         if search.n_jobs > 1 and len(self.rows) * len(search.columns) >= MIN_SHARED:
             self.start, self.stop = np.zeros((2, 2**search.depth), dtype=np.int64)
-            self.stop[0] = len(self.rows)
+            self.stop[0], self.n_jobs = len(self.rows), search.n_jobs
             return super().find_splits(search)
         splits, columns = np.empty((search.depth, 3), dtype=np.int64), (search.columns, self.n_codes, self.one_hot)
         limits = search.allowed, search.penalty, search.least, search.floor
@@ -109,10 +111,27 @@ class RowsByLeaf(Leaves):
         return splits[:levels]
 
     def divide(self, split: Array, level: int) -> None:
-        codes, is_single = self.codes[split[0]], bool(self.one_hot[split[0]])
-        leaves = self.rows, self.sums, self.start, self.stop, 2**level
-        compiled("symmetric_tree_growth").divide_leaves(codes, split, is_single, *leaves, *self.spare)
+        arrays = self.codes[split[0]], split, bool(self.one_hot[split[0]]), self.rows
+        kernels, n_leaves = compiled("symmetric_tree_growth"), 2**level
+        start, stop = self.start[:n_leaves], self.stop[:n_leaves].copy()
+        spans = [
+            (leaf, begin, min(begin + SPAN, end))
+            for leaf, end in enumerate(stop.tolist())
+            for begin in range(int(start[leaf]), end, SPAN)
+        ]
+        leaf, begin, end = np.array(spans).T
+        counts = np.empty(len(spans), dtype=np.int64)
+        run_over_tiles(
+            kernels.count_left, len(spans), self.n_jobs, *arrays, np.stack([begin, end], axis=1), counts, least=1
+        )
+        n_left = np.bincount(leaf, counts, n_leaves).astype(np.int64)
+        before = (counts.cumsum() - counts) - (n_left.cumsum() - n_left)[leaf]
+        left, right = start[leaf] + before, (stop - 1)[leaf] - (begin - start[leaf] - before)
+        moves = self.sums, np.stack([begin, end, left, right], axis=1), *self.spare
+        run_over_tiles(kernels.move_spans, len(spans), self.n_jobs, *arrays, *moves, least=1)
         (self.rows, self.sums), self.spare = self.spare, (self.rows, self.sums)
+        self.stop[:n_leaves] = self.start[n_leaves : 2 * n_leaves] = start + n_left
+        self.stop[n_leaves : 2 * n_leaves] = stop
 
     def find_gains(self, search: Search, n_leaves: int, gains: Array) -> None:
         leaves = self.rows, self.sums, self.start, self.stop, n_leaves
