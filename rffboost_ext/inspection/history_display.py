@@ -106,10 +106,10 @@ class HistoryDisplay:
             raise ValueError(
                 f"HistoryDisplay: estimator must be fitted with eval_set or early stopping, got {estimator!r}"
             )
-        known = list(next(iter(result.values()))) if result else [monitored_metric(estimator)]
-        if metric not in (None, *known):
-            raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(known)}, got {metric!r}")
-        shown = [metric] if metric else known[-1:] if ax is not None else known
+        metrics = list(next(iter(result.values()))) if result else [monitored_metric(estimator)]
+        if metric not in (None, *metrics):
+            raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(metrics)}, got {metric!r}")
+        shown = [metric] if metric else metrics[-1:] if ax is not None else metrics
         if result or models is None:
             best = getattr(estimator, "best_iteration_", None)
             marked = None if best is None else best + 1
@@ -120,7 +120,7 @@ class HistoryDisplay:
             return replace(last, others=others).plot(ax, **kwargs)
         (metric,) = shown
         folds = dict(zip(names_of_members(estimator), models, strict=True))
-        curves: dict[str, Any] = {name: mean_curve(several) for name, several in folds.items()}
+        curves: dict[str, Any] = {name: mean_curve(of_folds) for name, of_folds in folds.items()}
         if len(models) == len(models[0]) == 1:
             best = selected_round(models[0][0].tolist(), estimator.tol)
             return cls(curves, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
@@ -189,10 +189,10 @@ def rounds_label(estimator: Any, best: int) -> str:
 
 def monitored_metric(estimator: Any) -> str:
     """Name of the metric in ``validation_scores_``, with a minus if higher is better."""
-    given = estimator.eval_metric
-    if given is None:
+    metrics = estimator.eval_metric
+    if metrics is None:
         return f"held-out loss ({type(estimator.loss_).__name__})"
-    name, greater = name_and_direction(given[-1] if isinstance(given, list | tuple) else given)
+    name, greater = name_and_direction(metrics[-1] if isinstance(metrics, list | tuple) else metrics)
     return f"held-out {'-' if greater else ''}{name}"
 
 

@@ -86,8 +86,10 @@ def variances(function: Callable[[Array], Array], X: Array, weight: Array) -> Ar
 
     By :meth:`.Term.variances`, or else in proportion to :func:`.total_effects`; `weight` has sum 1.
     """
-    found = function.variances(X, weight) if isinstance(function, Term) else None
-    return divided_variance(function, total_effects(function, X, weight), X, weight) if found is None else found
+    by_rule = function.variances(X, weight) if isinstance(function, Term) else None
+    return (
+        divided_variance(function, total_effects(function, X, weight), X, weight) if by_rule is None else by_rule
+    )
 
 
 def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
@@ -129,10 +131,10 @@ class FitSample:
 
 def sample_of_fit(rows: Dataset, seed: int, loss: Loss) -> FitSample:
     """A sample of the rows of a fit, which are copied, as X may change later."""
-    n, chosen, most = len(rows), np.arange(len(rows)), MAX_ROWS
+    n, drawn, most = len(rows), np.arange(len(rows)), MAX_ROWS
     if isinstance(rows.X, SparseRows):
         most = max(1, min(most, SPARSE_BYTES // (8 * rows.X.shape[1])))
     if n > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+        drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     counts = None if np.ndim(loss.scales.unit) == 0 else 1.0 / np.asarray(loss.scales.unit)
-    return FitSample(np.asarray(rows.X[chosen]), rows.weight[chosen], counts)
+    return FitSample(np.asarray(rows.X[drawn]), rows.weight[drawn], counts)

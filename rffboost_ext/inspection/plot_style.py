@@ -61,14 +61,14 @@ def common_prefix_length(texts: Iterable[str]) -> int:
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
 
-def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
-    """Names of the features: `given`, those of the columns in fit, or x0, x1, ..."""
+def feature_names(estimator: Any, names: Sequence[str] | None = None) -> list[str]:
+    """Names of the features: `names`, those of the columns in fit, or x0, x1, ..."""
     d = int(estimator.n_features_in_)
-    if given is None:
+    if names is None:
         return [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(d)])]
-    if len(given) != d:
-        raise ValueError(f"feature_names must have one name for each of {d} features, got {len(given)}")
-    return [str(name) for name in given]
+    if len(names) != d:
+        raise ValueError(f"feature_names must have one name for each of {d} features, got {len(names)}")
+    return [str(name) for name in names]
 
 
 def check_booster(owner: str, estimator: Any) -> None:

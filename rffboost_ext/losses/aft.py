@@ -102,9 +102,9 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
 
     def estimated_sigma(self, y: Array, weight: Array) -> float:
         """The sigma of constant scores with the largest likelihood, rounded."""
-        known = np.log(y[(y > 0.0) & np.isfinite(y)])
+        logs = np.log(y[(y > 0.0) & np.isfinite(y)])
         limits = np.log(LEAST_SIGMA), np.log(LARGEST_SIGMA)
-        start = np.array([known.mean(), np.log(np.clip(known.std(), LEAST_SIGMA, LARGEST_SIGMA))])
+        start = np.array([logs.mean(), np.log(np.clip(logs.std(), LEAST_SIGMA, LARGEST_SIGMA))])
 
         def mean_loss(params: Array) -> tuple[float, Array]:
             sigma = np.exp(params[1])
@@ -112,8 +112,8 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
             return -value / weight.sum(), np.array([by_z / sigma, -by_log_sigma]) / weight.sum()
 
         options = {"ftol": 1e-15, "gtol": 1e-9}
-        found = minimize(mean_loss, start, jac=True, bounds=[(None, None), limits], options=options)
-        return float(f"{np.exp(found.x[1]):.{SIGMA_DIGITS}g}")
+        optimum = minimize(mean_loss, start, jac=True, bounds=[(None, None), limits], options=options)
+        return float(f"{np.exp(optimum.x[1]):.{SIGMA_DIGITS}g}")
 
     def value(self, y: Array, raw: Array) -> Array:
         return -self.log_likelihood(y, raw, self.scale)[0]
@@ -124,8 +124,8 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
         return slope[:, None] / self.scale, hessian[:, None]
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        known = np.log(y[(y > 0.0) & np.isfinite(y)])
-        low, high = known.min() - self.scale, known.max() + self.scale
+        logs = np.log(y[(y > 0.0) & np.isfinite(y)])
+        low, high = logs.min() - self.scale, logs.max() + self.scale
 
         def slope(raw: float) -> float:
             return float(weight @ self.log_likelihood(y, np.full((len(y), 1), raw), self.scale)[1])
@@ -157,17 +157,17 @@ class AFTLoss(EstimatedLoss, SurvivalLoss):
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:
         """The log-likelihood of each row, its first and second derivative by z, and that by log(sigma), (4, n)."""
-        z, found = (np.log(y) - raw) / sigma, np.full((4, len(y)), np.nan)
+        z, likelihood = (np.log(y) - raw) / sigma, np.full((4, len(y)), np.nan)
         is_wide = z[:, 1] > z[:, 0] + NARROW
-        found[:, is_wide] = likelihood_of_intervals(self, z[is_wide])
+        likelihood[:, is_wide] = likelihood_of_intervals(self, z[is_wide])
         # Intervals without a difference of their probabilities count as points, too.
-        points = ~np.isfinite(found[0])
+        points = ~np.isfinite(likelihood[0])
         z, (low, high) = z[points], y[points].T
         z = np.where((z[:, 0] > 0.0) | np.isinf(z[:, 1]), z[:, 0], z[:, 1])
         density, slope, curvature = self.log_density(z)
         width = np.where(low == high, 1.0, high - low) / (sigma * high)
-        found[:, points] = density + np.log(width), slope, curvature, -slope * z - 1.0
-        return found
+        likelihood[:, points] = density + np.log(width), slope, curvature, -slope * z - 1.0
+        return likelihood
 
 
 @LOSSES.register("aft_normal")

@@ -48,7 +48,7 @@ def class_count(loss: Loss, y: Array) -> int:
     present = np.unique(y)
     n_classes = max(2, int(present[-1]) + 1)
     if n_classes > max(2, len(present)):
-        absent = next(k for k, found in enumerate(present) if k != found)
+        absent = next(k for k, is_present in enumerate(present) if k != is_present)
         raise ValueError(
             f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, each of them, got no row of class "
             f"{absent}"

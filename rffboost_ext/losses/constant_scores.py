@@ -42,8 +42,8 @@ class WeightedMean:
 
     def derivatives(self, scores: Array) -> tuple[Array, Array]:
         """The gradient of the mean and its positive hessian, (C,) each."""
-        found = self.rows.derivatives(self.loss, np.tile(scores, (len(self.rows), 1)))
-        slope, curvature = map(self._mean, found)
+        derivatives = self.rows.derivatives(self.loss, np.tile(scores, (len(self.rows), 1)))
+        slope, curvature = map(self._mean, derivatives)
         return slope, np.where(curvature > 0.0, curvature, 1.0)
 
     def _mean(self, values: Array) -> Array:
@@ -70,11 +70,11 @@ class WeightedMean:
         steps = -SHORT * np.diag(slope / curvature)
         typical = np.diag(np.where(slope > 0.0, -1.0, 1.0) / np.sqrt(curvature))
         least = self.value(baseline)
-        found = [
+        is_free = [
             not self.is_less(baseline + step, baseline) and self.value(baseline + far) > least
             for step, far in zip(steps, typical, strict=True)
         ]
-        return np.array(found)
+        return np.array(is_free)
 
 
 def constant_scores(loss: Loss, rows: Observations) -> Array:
@@ -99,14 +99,14 @@ def minimising_constant(mean: WeightedMean, start: Array, free: Array) -> Array:
     step = 1.0 / np.sqrt(mean.derivatives(start)[1])
     best, units = start, np.diag(step)[free]
     if len(units) > 1:
-        found = minimize(
+        optimum = minimize(
             lambda z: mean.value(start + z @ units),
             np.zeros(len(units)),
             jac=lambda z: units @ mean.derivatives(start + z @ units)[0],
             method="BFGS",
             options={"gtol": NEAR},
         )
-        best = start + found.x @ units
+        best = start + optimum.x @ units
     for _ in range(MAX_PASSES):
         if (np.abs(units @ mean.derivatives(best)[0]) <= NEAR).all():
             break

@@ -70,9 +70,9 @@ class QueryRanking:
 
     def unsorted(self, values: Array) -> Array:
         """Values of the sorted rows, (n,), in the order of the rows."""
-        found = np.empty_like(values)
-        found[self.order] = values
-        return found
+        in_rows = np.empty_like(values)
+        in_rows[self.order] = values
+        return in_rows
 
     @cached_property
     def tie_size(self) -> Array:
@@ -107,9 +107,9 @@ def ndcg_of_queries(y: Array, score: Array, k: int | None = None) -> tuple[Query
     """
     gain, code = np.exp2(y[:, 0]) - 1.0, y[:, 1]
     ranking = QueryRanking.of(code, score)
-    found = ranking.total(gain[ranking.order] * ranking.discount(k))
+    dcg = ranking.total(gain[ranking.order] * ranking.discount(k))
     best = ideal_dcg(gain, code, k)
-    return ranking, np.divide(found, best, out=np.full_like(best, np.nan), where=best > 0.0)
+    return ranking, np.divide(dcg, best, out=np.full_like(best, np.nan), where=best > 0.0)
 
 
 def ideal_dcg(gain: Array, code: Array, k: int | None) -> Array:

@@ -62,10 +62,11 @@ class SquaredError(EstimatedLoss):
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with the weights of the targets computed from them."""
-        given, n_outputs = self.output_weights, y.shape[1]
-        if given is not None and not isinstance(given, str) and len(given) != n_outputs:
+        weights, n_outputs = self._weights, y.shape[1]
+        if weights is not None and len(weights) != n_outputs:
             raise ValueError(
-                f"SquaredError: output_weights must be a number for each of {n_outputs} targets, got {len(given)}"
+                f"SquaredError: output_weights must be a number for each of {n_outputs} targets, "
+                f"got {len(weights)}"
             )
         return super().prepared(y, weight, n_classes)
 
@@ -108,5 +109,5 @@ class SquaredError(EstimatedLoss):
 
     @property
     def _weights(self) -> Array | None:
-        given = self.output_weights
-        return None if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
+        weights = self.output_weights
+        return None if weights is None or isinstance(weights, str) else np.asarray(weights, dtype=np.float64)

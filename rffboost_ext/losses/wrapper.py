@@ -138,10 +138,10 @@ class LabelRegression(LossWrapper):
         response = np.asarray(loss.loss.link.inverse(np.array([[-1.0], [0.0], [1.0]])))
         if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
             return loss
-        found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
+        shown = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
         raise ValueError(
             f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1; "
-            f"link.inverse must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
+            f"link.inverse must then have shape (n, 1), be 0 at a score of 0 and increase, got {shown} for n = 3; "
             f"set task = 'classification' if it returns class probabilities (n, K)"
         )
 

@@ -145,9 +145,9 @@ def crps_of_rows(frozen: Any, y: Array) -> Array:
 def standard_form(frozen: Any) -> tuple[list[Array], Array, Array]:
     """Shapes, location and scale of a frozen distribution, given by position or by name."""
     shapes = frozen.dist.shapes.split(", ") if frozen.dist.shapes else []
-    given = {"loc": 0.0, "scale": 1.0} | dict(zip([*shapes, "loc", "scale"], frozen.args, strict=False))
-    given |= frozen.kwds
-    return [np.asarray(given[name]) for name in shapes], np.asarray(given["loc"]), np.asarray(given["scale"])
+    params = {"loc": 0.0, "scale": 1.0} | dict(zip([*shapes, "loc", "scale"], frozen.args, strict=False))
+    params |= frozen.kwds
+    return [np.asarray(params[name]) for name in shapes], np.asarray(params["loc"]), np.asarray(params["scale"])
 
 
 def crps_norm(z: Array) -> Array:
@@ -249,15 +249,15 @@ def crps_by_sums(frozen: Any, y: Array) -> Array:
     above = np.ceil(y)
     first = np.broadcast_to(np.minimum(np.maximum(frozen.ppf(TAIL), frozen.support()[0]), above), y.shape)
     last = np.broadcast_to(np.maximum(frozen.ppf(1.0 - TAIL), above), y.shape)
-    found, width = np.zeros(y.shape), max(1, MAX_TERMS // max(1, len(y)))
+    total, width = np.zeros(y.shape), max(1, MAX_TERMS // max(1, len(y)))
     for low, high, share in ((first, above, 0.0), (above, last + 1.0, 1.0)):
         n_runs = int(min(TERMS, (high - low).max(initial=0.0)))
         for start in range(0, n_runs, width):
             runs = np.arange(start, min(start + width, n_runs) + 1)[:, None] / n_runs
             ends = np.floor(low + (high - low) * runs ** np.where(high - low > TERMS, 3.0, 1.0))
             terms = np.square(frozen.cdf(ends[:-1]) - share) + np.square(frozen.cdf(ends[1:] - 1.0) - share)
-            found += (0.5 * np.diff(ends, axis=0) * terms).sum(axis=0)
-    return found
+            total += (0.5 * np.diff(ends, axis=0) * terms).sum(axis=0)
+    return total
 
 
 def crps_by_quadrature(frozen: Any, y: Array) -> Array:

@@ -73,13 +73,13 @@ def mean_ndcg(y: Array, score: Array, sample_weight: Array | None = None, k: int
     """The mean NDCG of queries by targets (n, 2) as losses of rankings take them, relevance and query."""
     if y.ndim != 2 or y.shape[1] != 2:
         raise ValueError(f"y must have two columns, relevance and code of the query, got shape {y.shape}")
-    ranking, found = ndcg_of_queries(y, score, k)
+    ranking, ndcg = ndcg_of_queries(y, score, k)
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
     require_constant_weight(y[:, 1], weight)
-    of_queries, known = weight[ranking.order[ranking.start[:-1]]], ~np.isnan(found)
-    if not known.any():
-        raise ValueError(f"y must have a query with a relevant row, got {len(found)} without: all of y is 0")
-    return float(np.average(found[known], weights=of_queries[known]))
+    of_queries, has_relevant = weight[ranking.order[ranking.start[:-1]]], ~np.isnan(ndcg)
+    if not has_relevant.any():
+        raise ValueError(f"y must have a query with a relevant row, got {len(ndcg)} without: all of y is 0")
+    return float(np.average(ndcg[has_relevant], weights=of_queries[has_relevant]))
 
 
 METRICS["ndcg"] = NamedMetric(mean_ndcg, greater_is_better=True, has_rank=True, of_groups=True)

@@ -51,7 +51,7 @@ def find_metric(name: str) -> NamedMetric | None:
     ranked = WITH_RANK.fullmatch(name)
     if ranked is None:
         return METRICS.get(name)
-    found = METRICS.get(ranked["name"])
-    if found is None or not found.has_rank:
+    metric = METRICS.get(ranked["name"])
+    if metric is None or not metric.has_rank:
         return None
-    return replace(found, function=partial(found.function, k=int(ranked["k"])))
+    return replace(metric, function=partial(metric.function, k=int(ranked["k"])))

@@ -81,8 +81,8 @@ def naming_file(path: str) -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
-        told = str(error)
-        reason = told if told.startswith(VERBS) else f"has invalid contents: {type(error).__name__}: {told}"
+        text = str(error)
+        reason = text if text.startswith(VERBS) else f"has invalid contents: {type(error).__name__}: {text}"
         raise ValueError(f"{path!r} {reason}") from error
 
 

@@ -141,11 +141,11 @@ def save_model(
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    given = check_metadata("save_model", metadata, model_version)
+    entries = check_metadata("save_model", metadata, model_version)
     if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
-    write_value(path, KIND, model, type(model).__name__, {key: entry for key, entry in given.items() if entry})
+    write_value(path, KIND, model, type(model).__name__, {key: entry for key, entry in entries.items() if entry})
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class ModelDescription:
     written_by : str
         The package and its version.
     metadata : dict of str to str
-        The entries that the user has given to :func:`save_model`.
+        The user's entries, an argument of :func:`save_model`.
     model_version : int
-        The version that the user has given; 0 for none.
+        The user's version, likewise; 0 for none.
     """
 
     written_by: str
@@ -201,8 +201,8 @@ def describe_model(path: str | os.PathLike[str]) -> ModelDescription:
     """
     with intact_bytes(path) as data:
         header, _ = header_of(KIND, data)
-        given = check_metadata("its header", header.get("metadata"), header.get("model_version", 0))
-        return ModelDescription(str(header["written_by"]), **given)
+        entries = check_metadata("its header", header.get("metadata"), header.get("model_version", 0))
+        return ModelDescription(str(header["written_by"]), **entries)
 
 
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
@@ -254,8 +254,8 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     if isinstance(model, ModelFileMixin) and is_unfitted(model):
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
     if not isinstance(model, cls or ModelFileMixin | Ensemble):
-        wanted = "model" if cls is None else cls.__name__
-        raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {wanted}")
+        expected = "model" if cls is None else cls.__name__
+        raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {expected}")
     return model
 
 
@@ -263,10 +263,10 @@ def left_out(params: Mapping[str, Any]) -> dict[str, str]:
     """The parameters that only observe a fit and are not stored, and their names in messages."""
     metrics = params.get("eval_metric")
     functions = any(map(callable, metrics if isinstance(metrics, list | tuple) else [metrics]))
-    found = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
+    names = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
     if not isinstance(params.get("validation_fraction", 0.0), numbers.Real):
-        found["validation_fraction"] = "splitters of validation_fraction"
-    return found | ({"eval_metric": "functions of eval_metric"} if functions else {})
+        names["validation_fraction"] = "splitters of validation_fraction"
+    return names | ({"eval_metric": "functions of eval_metric"} if functions else {})
 
 
 def warn_of_what_is_left_out(model: Any) -> None:

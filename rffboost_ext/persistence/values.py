@@ -211,7 +211,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self._index: dict[Hashable, int] = {}
-        self._known: dict[int, int] = {}
+        self._index_of_id: dict[int, int] = {}
         self._kinds: dict[type, StorageRule] = {}
 
     def pack(self, value: Any, where: str) -> Any:
@@ -256,15 +256,15 @@ class Packer:
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
             raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
         # By content: equal frequencies of rounds may be different objects.
-        if id(array) in self._known:
-            return self._known[id(array)]
+        if id(array) in self._index_of_id:
+            return self._index_of_id[id(array)]
         order = order_of(array)
         key = array.dtype.str, array.shape, order, hashlib.sha256(array.tobytes(order)).digest()  # type: ignore[arg-type]
         if key not in self._index:
             self._index[key] = len(self.arrays)
             self.arrays.append(array)
             # Arrays that are kept alive here keep their id.
-            self._known[id(array)] = self._index[key]
+            self._index_of_id[id(array)] = self._index[key]
         return self._index[key]
 
 
@@ -282,10 +282,10 @@ class Unpacker:
             return data
         if len(data) != 1:
             raise ValueError(f"holds a value with the tags {sorted(data)} instead of one tag")
-        ((tag, given),) = data.items()
+        ((tag, content),) = data.items()
         if tag not in READERS:
             raise ValueError(f"holds a value with the unknown tag {tag!r}")
-        return READERS[tag](self, given)
+        return READERS[tag](self, content)
 
     def array(self, index: Any) -> Array:
         """An array of the file."""

@@ -47,7 +47,7 @@ class CategoryEncoding(PickledByFields):
     @property
     def coded(self) -> list[int]:
         """The indices of the categorical columns."""
-        return [j for j, known in enumerate(self.categories) if known is not None]
+        return [j for j, categories in enumerate(self.categories) if categories is not None]
 
     def transform(self, X: Any, in_fit: bool = False) -> tuple[Array, Array]:
         """Numbers and codes 0 .. K-1 of X, (n, d), float64, and whether each column has missing values, (d,).
@@ -57,7 +57,7 @@ class CategoryEncoding(PickledByFields):
         X = read_table(X)
         X = X if is_table(X) else mixed_array(X)
         out, missing = np.empty((len(X), len(self.categories))), np.zeros(len(self.categories), dtype=bool)
-        numeric = [j for j, known in enumerate(self.categories) if known is None]
+        numeric = [j for j, categories in enumerate(self.categories) if categories is None]
         for j, column in zip(numeric, number_columns(X, numeric, in_fit), strict=True):
             out[:, j] = column
             missing[j] = np.isnan(out[:, j].min(initial=np.inf))
@@ -74,27 +74,30 @@ class CategoryEncoding(PickledByFields):
 
     def _encode_column(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has missing values."""
-        known, values, name = self._codes[column], column_values(X, column), describe_column(X, column)
+        code_of, values, name = self._codes[column], column_values(X, column), describe_column(X, column)
         try:
-            codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
+            codes = np.fromiter((code_of.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
             raise TypeError(f"column {name} of X must hold categories: {error}") from error
         without_code = values[np.isnan(codes)].tolist()
         unknown = [value for value in without_code if not is_missing(value)]
-        if known and unknown and len(without_code) == len(values):
-            report_unknown(name, unknown, next(iter(known)))
+        if code_of and unknown and len(without_code) == len(values):
+            report_unknown(name, unknown, next(iter(code_of)))
         return codes, len(unknown) < len(without_code)
 
     @cached_property
     def _codes(self) -> list[dict[Any, float]]:
         """The code of each category, by column."""
-        return [{value: float(code) for code, value in enumerate(known or ())} for known in category_lists(self)]
+        return [
+            {value: float(code) for code, value in enumerate(categories or ())}
+            for categories in category_lists(self)
+        ]
 
 
 def category_lists(encoding: CategoryEncoding | None) -> list[list[Any] | None]:
     """The categories of each column, None for a numeric column; an empty list without an encoding."""
-    known = () if encoding is None else encoding.categories
-    return [None if entry is None else entry.tolist() for entry in known]
+    columns = () if encoding is None else encoding.categories
+    return [None if entry is None else entry.tolist() for entry in columns]
 
 
 def fit_category_encoding(owner: str, categorical_features: Any, X: Any) -> CategoryEncoding | None:
@@ -115,30 +118,30 @@ def fit_category_encoding(owner: str, categorical_features: Any, X: Any) -> Cate
         column cannot be sorted.
     """
     X = read_table(X)
-    chosen = resolve_categorical_features(owner, categorical_features, X)
-    if not chosen:
+    columns = resolve_categorical_features(owner, categorical_features, X)
+    if not columns:
         return None
-    known = {j: distinct_values(X, j) for j in chosen}
-    return CategoryEncoding(tuple(known.get(j) for j in range(np.shape(X)[1])))
+    categories = {j: distinct_values(X, j) for j in columns}
+    return CategoryEncoding(tuple(categories.get(j) for j in range(np.shape(X)[1])))
 
 
-def resolve_categorical_features(owner: str, given: Any, X: Any) -> list[int]:
+def resolve_categorical_features(owner: str, categorical_features: Any, X: Any) -> list[int]:
     """The indices of the categorical columns of X, ascending."""
-    if given is None:
+    if categorical_features is None:
         return []
     if len(np.shape(X)) != 2:
         raise TypeError(
             f"{owner}: X must have rows and columns, got a {type(X).__name__}; collect it if it is lazy"
         )
-    if isinstance(given, str):
-        if given not in ("from_dtype", "auto"):
-            raise ValueError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
+    if isinstance(categorical_features, str):
+        if categorical_features not in ("from_dtype", "auto"):
+            raise ValueError(f"{owner}: categorical_features must be {ALLOWED}, got {categorical_features!r}")
         typed, every = categorical_columns(X), range(np.shape(X)[1])
-        may_hold_text = given == "auto" or is_table(X)
+        may_hold_text = categorical_features == "auto" or is_table(X)
         return [j for j in every if j in typed or (may_hold_text and has_few_texts(X, j))]
-    array, n_features = np.asarray(given), np.shape(X)[1]
+    array, n_features = np.asarray(categorical_features), np.shape(X)[1]
     if array.ndim != 1 or (array.dtype.kind not in "biuUO" and array.size):
-        raise TypeError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
+        raise TypeError(f"{owner}: categorical_features must be {ALLOWED}, got {categorical_features!r}")
     if array.dtype.kind == "b":
         if len(array) != n_features:
             raise ValueError(
@@ -181,56 +184,62 @@ def category_array(categories: list[Any]) -> Array:
     return np.fromiter(categories, dtype=object, count=len(categories))
 
 
-def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, CategoryEncoding | None]:
+def sorted_codes(
+    ensemble: Ensemble, categories: Sequence[Array | None]
+) -> tuple[Ensemble, CategoryEncoding | None]:
     """The ensemble in sorted codes and their encoding; the ensemble itself and None without categories.
 
     Parameters
     ----------
     ensemble : Ensemble
         Trees that split on the host's codes.
-    known : sequence of ndarray or None
+    categories : sequence of ndarray or None
         The categories of each column in the order of the host's codes, None for numbers; empty if it has none.
     """
-    if not known:
+    if not categories:
         return ensemble, None
-    codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
-    encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
+    codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(categories) if entry is not None}
+    encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in categories))
     return ensemble.recoded(Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
 
 
 def joint_encoding(encodings: Sequence[CategoryEncoding]) -> CategoryEncoding:
     """The encoding of the union of categories of several encodings, which must have the same columns and kinds."""
-    known = zip(*map(category_lists, encodings), strict=True)
-    return CategoryEncoding(tuple(None if e[0] is None else category_array(sorted(set(chain(*e)))) for e in known))
+    columns = zip(*map(category_lists, encodings), strict=True)
+    return CategoryEncoding(
+        tuple(None if e[0] is None else category_array(sorted(set(chain(*e)))) for e in columns)
+    )
 
 
 def category_kinds(encoding: CategoryEncoding | None) -> list[str]:
     """The kinds of categories of each column: text, numbers, both, or none; empty without an encoding."""
     words = {True: "text", False: "numbers"}
-    known = ({isinstance(value, str) for value in entry or ()} for entry in category_lists(encoding))
-    return [" and ".join(words[kind] for kind in sorted(kinds)) or "none" for kinds in known]
+    columns = ({isinstance(value, str) for value in entry or ()} for entry in category_lists(encoding))
+    return [" and ".join(words[kind] for kind in sorted(kinds)) or "none" for kinds in columns]
 
 
 def recoding_of(old: CategoryEncoding, new: CategoryEncoding) -> Recoding:
     """The recoding from one encoding to another that includes it."""
     codes, sizes = {}, {}
-    for column, (known, wanted) in enumerate(zip(category_lists(old), category_lists(new), strict=True)):
-        if known is not None and wanted is not None:
-            place = {value: code for code, value in enumerate(wanted)}
-            codes[column] = np.array([place[value] for value in known], np.int64)
-            sizes[column] = len(wanted)
+    for column, (old_categories, new_categories) in enumerate(
+        zip(category_lists(old), category_lists(new), strict=True)
+    ):
+        if old_categories is not None and new_categories is not None:
+            place = {value: code for code, value in enumerate(new_categories)}
+            codes[column] = np.array([place[value] for value in old_categories], np.int64)
+            sizes[column] = len(new_categories)
     return Recoding(codes, sizes)
 
 
-def report_unknown(column: str, values: Sequence[Any], known: Any) -> None:
+def report_unknown(column: str, values: Sequence[Any], category: Any) -> None:
     """Warn that none of the values of several rows is a known category, as with another spelling.
 
     A ValueError is raised if all values are text and a known category is a number, or vice versa.
     """
-    if all(isinstance(value, str) != isinstance(known, str) for value in values):
+    if all(isinstance(value, str) != isinstance(category, str) for value in values):
         raise ValueError(
-            f"column {column} of X must hold {'text' if isinstance(known, str) else 'numbers'}, such as the "
-            f"category {known!r} of fit, got {values[0]!r}"
+            f"column {column} of X must hold {'text' if isinstance(category, str) else 'numbers'}, such as the "
+            f"category {category!r} of fit, got {values[0]!r}"
         )
     if len(values) > 1:
         warn_user(

@@ -65,22 +65,26 @@ class ColumnSummary:
         odd = {j: (int(row[k]), name_of(int(row[k])), text) for j, (k, _, text) in self.odd.items()}
         return replace(self, odd=odd)
 
-    def require_numbers(self, chosen: CategoryEncoding | None, X: Any) -> None:
+    def require_numbers(self, of_sample: CategoryEncoding | None, X: Any) -> None:
         """Raise a ValueError that names the first text of a column of numbers of a sample X."""
         for j, (_, name, text) in self.odd.items():
-            if chosen is None or chosen.categories[j] is None:
+            if of_sample is None or of_sample.categories[j] is None:
                 must = f"column {describe_column(X, j)} of X must hold numbers{allowed_in_fit(X, j, np.empty(0))}"
                 raise ValueError(f"{must}, got {told(text)} as {name}")
 
-    def encoding(self, chosen: CategoryEncoding | None) -> CategoryEncoding | None:
+    def encoding(self, of_sample: CategoryEncoding | None) -> CategoryEncoding | None:
         """The categories of all rows in the columns that are categorical in a sample; the others are numbers."""
-        if chosen is None:
+        if of_sample is None:
             return None
-        known = {**self.categories, **{j: values for j, values in self.texts.items() if len(values) <= MAX_TEXTS}}
-        columns = enumerate(chosen.categories)
+        values_of = {
+            **self.categories,
+            **{j: values for j, values in self.texts.items() if len(values) <= MAX_TEXTS},
+        }
+        columns = enumerate(of_sample.categories)
         return CategoryEncoding(
             tuple(
-                category_array(sorted(known[j])) if one is not None and j in known else None for j, one in columns
+                category_array(sorted(values_of[j])) if one is not None and j in values_of else None
+                for j, one in columns
             )
         )
 
@@ -119,8 +123,8 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
     may_hold_text = is_auto and not isinstance(X, SparseRows)
     texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if may_hold_text else []
     distinct = {j: frozenset(distinct_entries(X, j)) for j in (*coded, *texts)}
-    known = {j: frozenset(v for v in values if not is_missing(v)) for j, values in distinct.items()}
-    missing = {j for j, values in distinct.items() if len(known[j]) < len(values)}
+    present = {j: frozenset(v for v in values if not is_missing(v)) for j, values in distinct.items()}
+    missing = {j for j, values in distinct.items() if len(present[j]) < len(values)}
     numeric = [j for j in range(X.shape[1]) if j not in distinct]
     if not is_finite(X):
         for j, column in zip(numeric, nonzero_entries(X, numeric), strict=True):
@@ -131,7 +135,7 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
             if np.isnan(column).any():
                 missing.add(j)
     odd = {j: cell for j in texts if (cell := first_text(X, j)) is not None}
-    categories, levels = ({j: known[j] for j in some} for some in (coded, texts))
+    categories, levels = ({j: present[j] for j in some} for some in (coded, texts))
     columns = ColumnSummary(frozenset(missing), categories, levels, odd)
     return columns.merge(ColumnSummary())
 

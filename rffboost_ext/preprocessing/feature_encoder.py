@@ -49,7 +49,7 @@ class FeatureEncoder(BaseEstimator):
     categories : CategoryEncoding or None
         The categories of each column; None if all columns are numbers.
     missing_columns : ndarray of bool, shape (d,), or None
-        Columns with missing values in fit; None if nothing is known.
+        Columns with missing values in fit; None if not recorded.
     imputes_missing : bool
         Whether missing values are allowed in the other columns, too.
     expansion : ImputeAndEncode or None
@@ -79,8 +79,8 @@ class FeatureEncoder(BaseEstimator):
     @property
     def columns(self) -> dict[str, Any]:
         """``n_features_in_`` and, if there are names, ``feature_names_in_``."""
-        found = {} if self.names is None else {"feature_names_in_": self.names}
-        return found | {"n_features_in_": self.n_features_in_}
+        names = {} if self.names is None else {"feature_names_in_": self.names}
+        return names | {"n_features_in_": self.n_features_in_}
 
     def fit_transform(
         self, X: Any, categories: CategoryEncoding | None = None, of_all_rows: ColumnSummary | None = None
@@ -135,7 +135,7 @@ class FeatureEncoder(BaseEstimator):
         if self._is_valid(X):
             return np.asarray(X)
         X, missing = self._checked(read_table(X), reset=False)
-        self._require_known(missing)
+        self._refuse_new_missing(missing)
         return X
 
     def column_name(self, column: int) -> str:
@@ -158,16 +158,16 @@ class FeatureEncoder(BaseEstimator):
 
     def _categories_of(self, X: Any) -> CategoryEncoding | None:
         """The categories of the table of a fit."""
-        given = self.categorical_features
+        columns = self.categorical_features
         by_type = ("from_dtype", "auto") if isinstance(X, SparseRows) else ("from_dtype",)
-        if given is None or (isinstance(given, str) and given in by_type and not is_table(X)):
+        if columns is None or (isinstance(columns, str) and columns in by_type and not is_table(X)):
             return None
         if isinstance(X, SparseRows):
             raise ValueError(
-                f"{self.owner}: categorical_features must be None for a large sparse X, got {given!r}: one-hot "
+                f"{self.owner}: categorical_features must be None for a large sparse X, got {columns!r}: one-hot "
                 f"columns are its categories"
             )
-        return fit_category_encoding(self.owner, given, X if is_table(X) else mixed_array(X))
+        return fit_category_encoding(self.owner, columns, X if is_table(X) else mixed_array(X))
 
     def _checked(self, X: Any, reset: bool) -> tuple[Array, Array]:
         """X as a matrix, checked by scikit-learn, and which columns have missing values."""
@@ -209,7 +209,7 @@ class FeatureEncoder(BaseEstimator):
             and self.categories is None
         )
 
-    def _require_known(self, missing: Array) -> None:
+    def _refuse_new_missing(self, missing: Array) -> None:
         """Raise a ValueError that names a column with missing values (d,) that had none in fit."""
         if self.imputes_missing or not missing.any():
             return

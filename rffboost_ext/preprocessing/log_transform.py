@@ -61,9 +61,8 @@ def choose_log_transform(
     mild, strong = candidate_log_scales(numbers, sample.weight, clipping, (MILD, STRONG))
     if len(sample) < MIN_ROWS or not mild.any():
         return clipping
-    chosen = draw_uniform(rng, np.arange(len(sample)), KERNEL_ROWS)
-    few, chosen = sample.take(chosen), drawn[chosen]
-    target = regression_target(rows, chosen, loss)
+    places = draw_uniform(rng, np.arange(len(sample)), KERNEL_ROWS)
+    few, target = sample.take(places), regression_target(rows, drawn[places], loss)
     if not (np.isfinite(target).all() and target.any()):
         return clipping
     best, (least, place) = clipping, loo_error(few, target, clipping, expansion)
@@ -109,10 +108,10 @@ def candidate_log_scales(
     return results
 
 
-def regression_target(rows: Dataset, chosen: Array, loss: Loss) -> Array:
-    """The negative gradient of chosen rows at the baseline, (m, C), scaled to at most 1, outputs in one unit."""
-    whole = whole_groups(loss, rows.y, chosen)
-    observations, place = rows.observations, np.searchsorted(whole, chosen)
+def regression_target(rows: Dataset, drawn: Array, loss: Loss) -> Array:
+    """The negative gradient of drawn rows at the baseline, (m, C), scaled to at most 1, outputs in one unit."""
+    whole = whole_groups(loss, rows.y, drawn)
+    observations, place = rows.observations, np.searchsorted(whole, drawn)
     raw = np.tile(constant_scores(loss, observations), (len(whole), 1))
     gradient, _ = observations.take(whole).derivatives(loss, raw)
     target = -np.sqrt(loss.scales.unit) * np.asarray(gradient, dtype=np.float64)[place]

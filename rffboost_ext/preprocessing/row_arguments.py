@@ -15,12 +15,12 @@ from ..utils.typing import Array
 from .tables import number_array
 
 
-def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:
+def check_base_margin(margin: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:
     """An offset as an array (n, C), float64.
 
     Parameters
     ----------
-    given : array-like of shape (n,) or (n, C)
+    margin : array-like of shape (n,) or (n, C)
         The user's; (n,) is for one score.
     n_samples, n_scores : int
         Rows n and scores C.
@@ -32,7 +32,7 @@ def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "ba
     ValueError, TypeError
         If it has another shape, or entries that are no finite real numbers.
     """
-    offset, shape = number_array(given, name), (n_samples, n_scores)
+    offset, shape = number_array(margin, name), (n_samples, n_scores)
     if offset.shape != shape and (n_scores > 1 or offset.shape != (n_samples,)):
         allowed = f"{shape}" if n_scores > 1 else f"({n_samples},) or {shape}"
         raise ValueError(
@@ -45,20 +45,20 @@ def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "ba
     return offset
 
 
-def encode_base_margin(given: Any, X: Any, sample_weight: Any, n_scores: int) -> Array:
+def encode_base_margin(base_margin: Any, X: Any, sample_weight: Any, n_scores: int) -> Array:
     """The offset of the rows of positive weight, (m, C), for all rows of X."""
     n_samples = _num_samples(X)
-    offset = check_base_margin(given, n_samples, n_scores)
+    offset = check_base_margin(base_margin, n_samples, n_scores)
     return offset[check_sample_weight(sample_weight, n_samples) > 0.0]
 
 
-def require_base_margin(owner: str, given: Any, is_used: bool) -> None:
+def require_base_margin(owner: str, base_margin: Any, is_used: bool) -> None:
     """Raise a ValueError unless an offset is passed to a model that was fitted with one, and to no other."""
-    if is_used and given is None:
+    if is_used and base_margin is None:
         raise ValueError(
             f"{owner}: base_margin must be given, since the model was fitted with one; zeros are no offset"
         )
-    if given is not None and not is_used:
+    if base_margin is not None and not is_used:
         raise ValueError(f"{owner}: base_margin must be None, since the model was fitted without one")
 
 
@@ -93,16 +93,16 @@ def label_codes(owner: str, labels: Any, X: Any, name: str) -> Array:
         raise ValueError(f"{owner}: {name} must have shape (n,), got {labels.shape}")
     n_samples = _num_samples(X)
     try:
-        found = list(labels.to_pylist() if hasattr(labels, "to_pylist") else labels)
-        place = {label: code for code, label in enumerate(dict.fromkeys(found))}
+        entries = list(labels.to_pylist() if hasattr(labels, "to_pylist") else labels)
+        place = {label: code for code, label in enumerate(dict.fromkeys(entries))}
     except TypeError as error:
         raise TypeError(f"{owner}: {name} must be a sequence of hashable labels, got {labels!r:.60}") from error
-    if len(found) != n_samples:
-        raise ValueError(f"{owner}: {name} must have a label for each of the {n_samples} rows, got {len(found)}")
+    if len(entries) != n_samples:
+        raise ValueError(f"{owner}: {name} must have a label for each of the {n_samples} rows, got {len(entries)}")
     for label in filter(is_missing, place):
-        row = next(row for row, one in enumerate(found) if one is label)
+        row = next(row for row, one in enumerate(entries) if one is label)
         raise ValueError(f"{owner}: {name} must hold labels, got {label!r} as entry {row}, a missing value")
-    return np.array([place[label] for label in found], dtype=np.int64)
+    return np.array([place[label] for label in entries], dtype=np.int64)
 
 
 class ClassWeightCheck(Check):
@@ -120,15 +120,15 @@ class ClassWeightCheck(Check):
         return "None, 'balanced', or a mapping of class labels to numbers > 0"
 
 
-def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array:
+def class_factors(owner: str, class_weight: Any, classes: Array, codes: Array, weight: Array) -> Array:
     """The factor of each class, (K,), on the weights of its rows.
 
     Parameters
     ----------
     owner : str
         Name of the estimator, for messages.
-    given : None, "balanced" or mapping of labels to numbers
-        ``class_weight``. "balanced" gives every class the same total weight and keeps the overall sum; a class
+    class_weight : None, "balanced" or mapping of labels to numbers
+        "balanced" gives every class the same total weight and keeps the overall sum; a class
         without an entry keeps its weight.
     classes : ndarray of shape (K,)
         Class labels.
@@ -142,12 +142,12 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     ValueError
         If a mapping has a class that does not occur and lacks one that does.
     """
-    if isinstance(given, str):
+    if isinstance(class_weight, str):
         share = np.bincount(codes, weight, len(classes))
         return share.sum() / (len(classes) * share)
     labels = classes.tolist()
-    unknown = [label for label in given if label not in labels]
-    without_entry = [label for label in labels if label not in given]
+    unknown = [label for label in class_weight if label not in labels]
+    without_entry = [label for label in labels if label not in class_weight]
     # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to a class without an
     # entry is a typo.
     if unknown and without_entry:
@@ -155,4 +155,4 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
             f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "
             f"{without_entry[0]!r}"
         )
-    return np.array([float(given.get(label, 1.0)) for label in labels])
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

@@ -63,8 +63,8 @@ class LinearTrees(Term):
     def slopes_and_constant(self, X: Array) -> tuple[Array, Array]:
         """The coefficients of the features, (n, C, d), and the constant, (n, C), at X (n, d)."""
         require_columns(X, self.n_features)
-        found = self.coefficients(X).reshape(len(X), self.n_outputs, self.n_features + 1)
-        return found[:, :, :-1], found[:, :, -1]
+        coefficients = self.coefficients(X).reshape(len(X), self.n_outputs, self.n_features + 1)
+        return coefficients[:, :, :-1], coefficients[:, :, -1]
 
     @property
     def n_features(self) -> int:

@@ -219,8 +219,8 @@ class Mapped(Term):
 
     def variances(self, X: Array, weight: Array) -> Array | None:
         # A column is credited with its missing indicator and one-hot columns.
-        found = self.term.variances(self.feature_map(X), weight)
-        return None if found is None else self.feature_map.sum_by_source(found)
+        variances = self.term.variances(self.feature_map(X), weight)
+        return None if variances is None else self.feature_map.sum_by_source(variances)
 
     def shapley(self, X: Array, background: Array) -> Array:
         # Rows are imputed before they are mixed.

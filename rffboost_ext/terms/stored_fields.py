@@ -30,10 +30,10 @@ def require_field(name: str, array: Any, shape: Sequence[int | None], kind: str 
         got = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
         raise ValueError(f"{name} must be an array of {KIND_NAMES[kind]}, got {got}")
     if array.ndim != len(shape) or any(
-        size not in (None, found) for size, found in zip(shape, array.shape, strict=True)
+        size not in (None, length) for size, length in zip(shape, array.shape, strict=True)
     ):
-        wanted = str(tuple(shape)).replace("None", "any")
-        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+        allowed = str(tuple(shape)).replace("None", "any")
+        raise ValueError(f"{name} must have shape {allowed}, got {array.shape}")
 
 
 def require_instance(name: str, value: Any, cls: type) -> None:
@@ -49,7 +49,7 @@ def require_range(name: str, values: Array, low: int | Array, high: int | None) 
         raise ValueError(f"{name} are out of range: {values[wrong][0]}")
 
 
-def require_outputs(kind: str, found: Any, wanted: int | None) -> None:
-    """Raise a ValueError unless a kind of term has a positive number of outputs, and those that are wanted."""
-    if type(found) is not int or found < 1 or wanted not in (None, found):
-        raise ValueError(f"{kind} must have {wanted or 'a positive number of'} outputs, got {found!r}")
+def require_outputs(kind: str, n_outputs: Any, expected: int | None) -> None:
+    """Raise a ValueError unless a kind of term has a positive number of outputs, as many as expected."""
+    if type(n_outputs) is not int or n_outputs < 1 or expected not in (None, n_outputs):
+        raise ValueError(f"{kind} must have {expected or 'a positive number of'} outputs, got {n_outputs!r}")

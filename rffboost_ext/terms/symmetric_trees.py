@@ -273,10 +273,10 @@ class SymmetricTrees(Term):
             longer[name][tuple(map(slice, array.shape))] = array
         return replace(self, **longer)
 
-    def trees(self, chosen: slice) -> SymmetricTrees:
+    def trees(self, selection: slice) -> SymmetricTrees:
         """The term of consecutive trees."""
         names = *BY_LEVEL, "value", "slope"
-        return replace(self, **{n: getattr(self, n)[chosen] for n in names if getattr(self, n) is not None})
+        return replace(self, **{n: getattr(self, n)[selection] for n in names if getattr(self, n) is not None})
 
     @classmethod
     def outputs_of(cls, terms: Sequence[SymmetricTrees], X: Array) -> Sequence[Array]:

@@ -94,9 +94,9 @@ def changes_of_outputs(weight: Array, angles: Array, shift: Array, omega: Array,
     change = series_changes(weight, angles, shift, np.where(by_series, omega, 0.0))
     exactly, waves = (omega != 0.0) & ~by_series, np.cos(angles)
     for j in np.flatnonzero(exactly.any(axis=0)):
-        chosen = np.flatnonzero(exactly[:, j])
-        moved = np.cos(angles[:, chosen] + shift[:, j, None] * omega[chosen, j])
-        change[j] += (moved - waves[:, chosen]) @ weight[chosen]
+        shifted = np.flatnonzero(exactly[:, j])
+        moved = np.cos(angles[:, shifted] + shift[:, j, None] * omega[shifted, j])
+        change[j] += (moved - waves[:, shifted]) @ weight[shifted]
     return change
 
 

@@ -81,7 +81,7 @@ def first_of_equal_rows(key: Array, *arrays: Rows) -> tuple[Array, Array]:
     Parameters
     ----------
     key : ndarray of shape (n,)
-        Hashes of the rows, by which they are sorted; ties are in the given order.
+        Hashes of the rows, by which they are sorted; ties keep their order.
     arrays : ndarray of shape (n, k)
         Rows are equal if they are equal in each of these; NaN equals NaN.
     """

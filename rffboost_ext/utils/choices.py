@@ -20,10 +20,10 @@ def comma_separated(text: str) -> list[str]:
     return names
 
 
-def check_choices(kind: str, given: Sequence[str], choices: Sequence[str]) -> None:
-    """Raise a ValueError that lists the choices unless all given names are among them, none of them twice."""
-    for name in given:
+def check_choices(kind: str, names: Sequence[str], choices: Sequence[str]) -> None:
+    """Raise a ValueError that lists the choices unless all names are among them, none of them twice."""
+    for name in names:
         if name not in choices:
             raise ValueError(f"unknown {kind} {choices_text(repr(name), name, choices)}")
-        if given.count(name) > 1:
+        if names.count(name) > 1:
             raise ValueError(f"{kind} {name!r} is given more than once")

@@ -57,9 +57,9 @@ def shapley_by_evaluation(
     values = by_all_coalitions if len(used) <= MAX_FEATURES else by_random_orders
     size = max(1, CHUNK_ENTRIES // (X.shape[1] * max(len(background), len(used) + 1)))
     chunks = np.array_split(X, range(size, len(X), size))
-    found = np.concatenate([values(function, rows, background, player) for rows in chunks])
-    out = np.zeros((*found.shape[:2], n_features))
-    out[:, :, used] = found
+    shares = np.concatenate([values(function, rows, background, player) for rows in chunks])
+    out = np.zeros((*shares.shape[:2], n_features))
+    out[:, :, used] = shares
     return out
 
 

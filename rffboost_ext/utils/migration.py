@@ -146,13 +146,13 @@ def translated(section: str, name: str) -> list[str]:
     return [row.here for row in TABLE[section] if name in row.elsewhere.lower().split()]
 
 
-def advice(name: str, known: Sequence[Any], owner: str = "", method: str = "") -> str:
+def advice(name: str, parameters: Sequence[Any], owner: str = "", method: str = "") -> str:
     """What to write instead of a parameter, such as ``learner__max_depth``, by the table or by similarity.
 
     Parameters
     ----------
     name : str
-    known : sequence of str
+    parameters : sequence of str
         The parameters that there are.
     owner, method : str, optional
         The estimator and its method, if the parameter is one of a method.
@@ -170,10 +170,10 @@ def advice(name: str, known: Sequence[Any], owner: str = "", method: str = "") -
         return f" (there is none: {rows[0].note})"
     if method and rows and rows[0] in TABLE["Parameters of predict"]:
         rows = rows[:1]
-    found = [f"learner={row.here}" if row.here.startswith("Tree") else row.here for row in rows]
+    hints = [f"learner={row.here}" if row.here.startswith("Tree") else row.here for row in rows]
     if method and rows and rows[0] in TABLE["Parameters of the estimators"]:
-        found = [f"{owner}({one})" for one in found]
+        hints = [f"{owner}({one})" for one in hints]
     if len(rows) == 1 and rows[0].note and "..." not in rows[0].here:
-        found = [f"{found[0]}: {rows[0].note}"]
-    found = found or [f"{one}=..." for one in difflib.get_close_matches(name, known, n=3, cutoff=0.6)]
-    return f" (use {' or '.join(found)})" if found else f" (the parameters are {', '.join(known)})"
+        hints = [f"{hints[0]}: {rows[0].note}"]
+    hints = hints or [f"{one}=..." for one in difflib.get_close_matches(name, parameters, n=3, cutoff=0.6)]
+    return f" (use {' or '.join(hints)})" if hints else f" (the parameters are {', '.join(parameters)})"

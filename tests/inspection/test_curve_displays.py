@@ -57,7 +57,7 @@ def test_rounds_are_marked_by_whole_numbers(rounds):
     np.testing.assert_array_equal(ticks, np.round(ticks))
 
 
-def test_rounds_of_one_of_several_models_are_named(model):
+def test_rounds_of_one_of_the_models_are_named(model):
     assert HistoryDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
     single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)
     single.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])

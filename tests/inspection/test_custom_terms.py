@@ -109,37 +109,37 @@ def case(request):
 def test_shapley_values_are_those_of_the_definition(case):
     model, rows = case
     encoded, background = (model.encoder_.transform(part) for part in (rows[:4], rows[20:26]))
-    found = model.shap_values(rows[:4], rows[20:26]).reshape(4, 3, -1).transpose(0, 2, 1)
+    values = model.shap_values(rows[:4], rows[20:26]).reshape(4, 3, -1).transpose(0, 2, 1)
     np.testing.assert_allclose(
-        found.sum(axis=2) + model.ensemble_.raw(background).mean(axis=0), model.raw_scores(rows[:4])
+        values.sum(axis=2) + model.ensemble_.raw(background).mean(axis=0), model.raw_scores(rows[:4])
     )
     if rows is X:
         expected = by_definition(model.ensemble_.raw, encoded, background)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 def test_importances_are_shares_that_scikit_learn_selects_by(case):
     model, rows = case
-    found = model.feature_importances_
-    assert found.sum() == pytest.approx(1.0)
-    assert found.min() >= 0.0
+    shares = model.feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares.min() >= 0.0
     support = SelectFromModel(model, prefit=True).get_support()
-    np.testing.assert_array_equal(support, found >= found.mean())
+    np.testing.assert_array_equal(support, shares >= shares.mean())
     truth = (Y + (TABLE.c == "q")) if rows is TABLE else LABELS if hasattr(model, "classes_") else Y
     if model.ensemble_.n_outputs == 1:
         by_permutation = permutation_importance(model, rows, truth, n_repeats=2, random_state=0).importances_mean
-        assert by_permutation.argmax() == found.argmax()
+        assert by_permutation.argmax() == shares.argmax()
 
 
 def test_other_terms_of_a_mixture_keep_their_rules(monkeypatch):
-    model, seen = MODELS["mixture"](), []
+    model, evaluated = MODELS["mixture"](), []
     evaluate = term_module.shapley_by_evaluation
     monkeypatch.setattr(
-        term_module, "shapley_by_evaluation", lambda term, *args: seen.append(term) or evaluate(term, *args)
+        term_module, "shapley_by_evaluation", lambda term, *args: evaluated.append(term) or evaluate(term, *args)
     )
     shapley_values(model.ensemble_, X[:2], X[:3])
     assert len(model.ensemble_.compact().terms) == 2
-    assert [type(getattr(term, "term", term)) for term in seen] == [Hidden]
+    assert [type(getattr(term, "term", term)) for term in evaluated] == [Hidden]
 
 
 def waves(d, size):
@@ -155,26 +155,26 @@ def waves(d, size):
 def test_all_coalitions_give_the_exact_values(source):
     term, rows, background = waves(6, 6), RNG.normal(size=(4, 6)), RNG.normal(size=(5, 6))
     expected = term.grouped_shapley(rows, background, source, 6)
-    found = shapley_by_evaluation(term, rows, background, source, 6)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    values = shapley_by_evaluation(term, rows, background, source, 6)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("size", "atol"), [(2, 1e-12), (5, 0.25)])
 def test_random_orders_are_exact_for_pairs_and_near_for_more(size, atol):
     term, rows, background = waves(12, size), RNG.normal(size=(3, 12)), RNG.normal(size=(70, 12))
     expected = term.shapley(rows, background)
-    found = shapley_by_evaluation(term, rows, background, np.arange(12), 12)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
-    np.testing.assert_allclose(found.sum(axis=2), expected.sum(axis=2), rtol=0, atol=1e-12)
-    assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.98
+    values = shapley_by_evaluation(term, rows, background, np.arange(12), 12)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(values.sum(axis=2), expected.sum(axis=2), rtol=0, atol=1e-12)
+    assert np.corrcoef(values.ravel(), expected.ravel())[0, 1] > 0.98
 
 
-def test_few_background_rows_take_several_orders_each():
+def test_few_background_rows_take_more_orders_each():
     term, rows, background, calls = waves(4, 4), X[:2, [0, 1, 2, 0]], X[5:6, [0, 1, 2, 0]], []
     player = np.arange(4)
-    found = by_random_orders(lambda X: calls.append(len(X)) or term(X), rows, background, player)
+    values = by_random_orders(lambda X: calls.append(len(X)) or term(X), rows, background, player)
     assert sum(calls) == 2 * 64 * 5 * 2
-    np.testing.assert_allclose(found, by_all_coalitions(term, rows, background, player), atol=0.1)
+    np.testing.assert_allclose(values, by_all_coalitions(term, rows, background, player), atol=0.1)
 
 
 def test_total_effects_of_any_function_are_those_of_cosines():
@@ -203,5 +203,5 @@ def test_a_rule_of_a_users_term_is_used_in_a_table_too():
     expansion = MODELS["table"]().encoder_.expansion
     wide = replace(term, weight=np.ones((expansion.n_expanded, 1)))
     ensemble = Ensemble(np.zeros(1), (FeatureMap(expansion).around(wide),), np.ones((1, 2)))
-    found = importances(ensemble, TABLE.assign(c=0.0).to_numpy())
-    np.testing.assert_allclose(found, [0.0, 1.0, 0.0])
+    shares = importances(ensemble, TABLE.assign(c=0.0).to_numpy())
+    np.testing.assert_allclose(shares, [0.0, 1.0, 0.0])

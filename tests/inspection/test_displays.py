@@ -100,12 +100,12 @@ def test_estimators_around_boosters_are_named():
         ["short", "also short"],
     ],
 )
-def test_labels_of_several_names_are_as_distinct_as_these(names):
-    found = distinct_labels(names)
-    assert len(set(found)) == len(names)
-    assert max(map(len, found)) <= LONGEST
+def test_labels_are_as_distinct_as_names(names):
+    labels = distinct_labels(names)
+    assert len(set(labels)) == len(names)
+    assert max(map(len, labels)) <= LONGEST
     # One name twice has one label.
-    assert distinct_labels([*names, names[0]])[-1] == found[0]
+    assert distinct_labels([*names, names[0]])[-1] == labels[0]
 
 
 def test_labels_are_short_and_no_formulas(tmp_path):

@@ -55,10 +55,10 @@ def paired(term, X, feature):
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_cosines_divide_the_variance_of_their_sum_by_total_effects(outputs, rng, X):
     term = cosines(rng, outputs=outputs, centered=True)
-    found = term.variances(X, EVEN)
-    assert found.sum() == pytest.approx(term(X).var(axis=0).sum(), rel=1e-9)
+    variances = term.variances(X, EVEN)
+    assert variances.sum() == pytest.approx(term(X).var(axis=0).sum(), rel=1e-9)
     exact = np.array([paired(term, X, feature) for feature in range(D)])
-    np.testing.assert_allclose(found / found.sum(), exact / exact.sum(), atol=0.05)
+    np.testing.assert_allclose(variances / variances.sum(), exact / exact.sum(), atol=0.05)
 
 
 def test_what_cancels_among_cosines_does_not_count(rng, X):
@@ -73,12 +73,12 @@ def test_what_cancels_among_cosines_does_not_count(rng, X):
 
 def test_the_units_of_targets_do_not_matter(rng):
     X = rng.normal(size=(300, 4))
-    found = [
+    shares = [
         RFFBoostRegressor(random_state=0).fit(X, X[:, :2] * [1.0, unit]).feature_importances_
         for unit in (1.0, 2.0**10, 2.0**-10)
     ]
-    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
-    np.testing.assert_allclose(found[0][:2], 0.5, atol=0.1)
+    np.testing.assert_allclose(shares[1:], [shares[0]] * 2, atol=1e-6)
+    np.testing.assert_allclose(shares[0][:2], 0.5, atol=0.1)
 
 
 def test_for_the_squared_error_trees_count_with_xgboosts_gain():
@@ -115,12 +115,12 @@ def test_a_factor_on_a_feature_changes_nothing():
     X, y = make_friedman1(300, random_state=0)
     scale = 2.0 ** np.arange(-5, 5)
 
-    def found(X):
+    def shares_of(X):
         return (
             RFFBoostRegressor(learner="rff_newton", n_estimators=30, random_state=0).fit(X, y).feature_importances_
         )
 
-    np.testing.assert_allclose(found(X * scale), found(X), atol=1e-3)
+    np.testing.assert_allclose(shares_of(X * scale), shares_of(X), atol=1e-3)
 
 
 def test_they_are_taken_over_rows_of_a_fit_by_its_seed():
@@ -204,10 +204,10 @@ def test_total_effects_are_those_of_moved_columns(clipped, rng, X):
     ranges = ClipAndLog(np.full(4, -0.5), np.full(4, 0.7), np.array([0.0, 0.3, -0.2, 0.0])) if clipped else None
     term = Cosines(omega, rng.normal(size=20), rng.normal(size=(20, 2)), np.full(4, 0.1), ranges)
     other = np.random.default_rng(0).choice(len(X), len(X), p=EVEN)
-    for j, found in enumerate(term.total_effects(X, EVEN)):
+    for j, effect in enumerate(term.total_effects(X, EVEN)):
         moved = X.copy()
         moved[:, j] = X[other, j]
-        assert found == pytest.approx(0.5 * EVEN @ np.square(term(moved) - term(X)).sum(axis=1), rel=1e-9)
+        assert effect == pytest.approx(0.5 * EVEN @ np.square(term(moved) - term(X)).sum(axis=1), rel=1e-9)
 
 
 @pytest.mark.parametrize("learner", ["tree", "rff_newton", "mixture"])

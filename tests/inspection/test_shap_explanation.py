@@ -37,38 +37,42 @@ def categories():
 
 def test_one_score(regression):
     model, X = regression
-    found = model.shap_explanation(X[:7], X[30:35])
-    np.testing.assert_array_equal(found.values, model.shap_values(X[:7], X[30:35]))
-    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.predict(X[:7]), rtol=1e-9)
-    assert found.feature_names == list(X)
-    np.testing.assert_array_equal(found.data, X[:7])
+    explanation = model.shap_explanation(X[:7], X[30:35])
+    np.testing.assert_array_equal(explanation.values, model.shap_values(X[:7], X[30:35]))
+    np.testing.assert_allclose(
+        explanation.values.sum(axis=1) + explanation.base_values, model.predict(X[:7]), rtol=1e-9
+    )
+    assert explanation.feature_names == list(X)
+    np.testing.assert_array_equal(explanation.data, X[:7])
 
 
 @pytest.mark.slow  # SHAP compiles its algorithm
 def test_values_are_those_of_shap(regression):
     model, X = regression
-    found = model.shap_explanation(X[:2], X[30:35])
+    explanation = model.shap_explanation(X[:2], X[30:35])
     exact = shap.Explainer(model.predict, X[30:35], algorithm="exact")(X[:2])
-    np.testing.assert_allclose(found.values, exact.values, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(found.base_values, exact.base_values)
+    np.testing.assert_allclose(explanation.values, exact.values, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(explanation.base_values, exact.base_values)
 
 
-def test_several_scores(multiclass):
+def test_multiclass_scores(multiclass):
     model, X = multiclass
-    found = model.shap_explanation(X[::30], X[::15])
-    assert found.shape == (5, 4, 3)
-    assert found.output_names == ["a", "b", "c"]
+    explanation = model.shap_explanation(X[::30], X[::15])
+    assert explanation.shape == (5, 4, 3)
+    assert explanation.output_names == ["a", "b", "c"]
     raw = model.decision_function(X[::30])
-    np.testing.assert_allclose(found[..., 1].values.sum(axis=1) + found[..., 1].base_values, raw[:, 1], rtol=1e-9)
-    assert np.isclose(found[2, :, "c"].base_values, found.base_values[2, 2])
+    np.testing.assert_allclose(
+        explanation[..., 1].values.sum(axis=1) + explanation[..., 1].base_values, raw[:, 1], rtol=1e-9
+    )
+    assert np.isclose(explanation[2, :, "c"].base_values, explanation.base_values[2, 2])
 
 
-def test_categories_are_shown_as_given(categories):
+def test_categories_are_shown_as_in_the_table(categories):
     model, X = categories
-    found = model.shap_explanation(X[:9], X[:20])
-    assert found.data.dtype == np.float64
-    assert list(found.display_data[:, 1]) == list(X["town"][:9])
-    np.testing.assert_array_equal(found.data[:, 0], X["size"][:9])
+    explanation = model.shap_explanation(X[:9], X[:20])
+    assert explanation.data.dtype == np.float64
+    assert list(explanation.display_data[:, 1]) == list(X["town"][:9])
+    np.testing.assert_array_equal(explanation.data[:, 0], X["size"][:9])
 
 
 @pytest.mark.parametrize("case", ["regression", "multiclass", "categories"])
@@ -78,9 +82,14 @@ def test_plots(case, request):
     import matplotlib.pyplot as plt
 
     model, X = request.getfixturevalue(case)
-    found = model.shap_explanation(X[:15], X[:20])
-    found = found[..., 0] if found.values.ndim == 3 else found
-    for plot, shown in {"beeswarm": found, "bar": found, "waterfall": found[0], "scatter": found[:, 0]}.items():
+    explanation = model.shap_explanation(X[:15], X[:20])
+    explanation = explanation[..., 0] if explanation.values.ndim == 3 else explanation
+    for plot, shown in {
+        "beeswarm": explanation,
+        "bar": explanation,
+        "waterfall": explanation[0],
+        "scatter": explanation[:, 0],
+    }.items():
         getattr(shap.plots, plot)(shown, show=False)
         assert any(axes.has_data() for axes in plt.gcf().axes), plot
         plt.close("all")

@@ -30,9 +30,9 @@ def test_every_loss_and_learner(loss, learner):
     assert shares.shape == (4,)
     assert (shares >= 0.0).all()
     assert shares.sum() == pytest.approx(1.0)
-    found = shapley_values(ensemble, X[:5], X[20:28])
+    values = shapley_values(ensemble, X[:5], X[20:28])
     np.testing.assert_allclose(
-        found, by_definition(ensemble.raw, X[:5], X[20:28]), rtol=0, atol=1e-9 * np.abs(found).max()
+        values, by_definition(ensemble.raw, X[:5], X[20:28]), rtol=0, atol=1e-9 * np.abs(values).max()
     )
 
 
@@ -99,11 +99,11 @@ def test_an_unfitted_estimator_says_so():
             call(RFFBoostRegressor())
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_the_default_background_is_rows_of_the_fit(known, tmp_path):
+@pytest.mark.parametrize("has_categories", [False, True])
+def test_the_default_background_is_rows_of_the_fit(has_categories, tmp_path):
     X, y = make_friedman1(150, n_features=5, random_state=0)
     model = RFFBoostClassifier(learner="mixture", n_estimators=5, random_state=0).fit(X, np.digitize(y, [11, 16]))
-    if known:
+    if has_categories:
         assert model.feature_importances_.sum() == pytest.approx(1.0)
     values = model.shap_values(X[:4])
     assert values.shape == (4, 5, 3)

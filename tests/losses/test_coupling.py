@@ -32,9 +32,9 @@ def test_checks_of_the_loop_call_a_loss_with_whole_groups(kind) -> None:
 
 @pytest.mark.parametrize(("loss", "size"), [(PairwiseLogistic(), 7), (Cox(), 2_000), (Huber(), 2)], ids=str)
 def test_rows_with_those_that_are_coupled_with_them(loss, size) -> None:
-    found = whole_groups(loss, Y, np.array([701, 703]))
-    assert len(found) == size
-    assert {701, 703} <= set(found)
+    rows = whole_groups(loss, Y, np.array([701, 703]))
+    assert len(rows) == size
+    assert {701, 703} <= set(rows)
 
 
 def test_groups_are_numbers_from_zero() -> None:
@@ -44,13 +44,13 @@ def test_groups_are_numbers_from_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("groups", "message"),
     [(np.zeros((5, 1)), r"groups must have shape \(n,\) = \(5,\)"), (np.full(5, np.nan), "groups must be finite")],
 )
-def test_invalid_groups_are_refused(found, message) -> None:
+def test_invalid_groups_are_refused(groups, message) -> None:
     class Wrong(PairwiseLogistic):
         def groups(self, y):
-            return found
+            return groups
 
     with pytest.raises(ValueError, match=message):
         group_codes(Wrong(), Y[:5])

@@ -90,8 +90,8 @@ def test_a_perfect_score_has_no_loss(name, size):
 def test_tweedies_loss_is_half_a_square_near_a_perfect_score_whatever_its_power(power, size):
     loss, y, away = Tweedie(power), size * np.array([[0.3], [1.0], [4.0]]), 1e-6
     assert (loss.value(y, np.log(y)) >= 0.0).all()
-    found = [loss.value(y, np.log(y) + move).mean() for move in (away, -away)]
-    np.testing.assert_allclose(found, 0.5 * np.mean(y ** (2.0 - power)) * away**2, rtol=1e-5)
+    means = [loss.value(y, np.log(y) + move).mean() for move in (away, -away)]
+    np.testing.assert_allclose(means, 0.5 * np.mean(y ** (2.0 - power)) * away**2, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", POSITIVE)
@@ -111,8 +111,8 @@ def test_what_is_worth_a_round_does_not_depend_on_the_unit(name, size):
 @pytest.mark.parametrize("name", ["poisson", "tweedie"])
 def test_targets_of_nearly_zero_count_as_zero(name):
     loss, raw = LOSS_NAMED[name].make(), np.array([[-1.0], [0.0], [2.0]])
-    found, wanted = (loss.value(np.full_like(raw, y), raw) for y in (1e-300, 0.0))
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    losses, at_zero = (loss.value(np.full_like(raw, y), raw) for y in (1e-300, 0.0))
+    np.testing.assert_allclose(losses, at_zero, rtol=1e-12)
 
 
 def test_counts_of_little_variation_are_learned():
@@ -157,9 +157,9 @@ def test_robust_losses_lie_below_their_parabola(name, error, move):
 @given(y=st.floats(1e-6, 1e6), raw=st.floats(-20.0, 20.0))
 def test_a_newton_step_of_one_row_does_not_overshoot(loss, y, raw):
     gradient, hessian = loss.derivatives(np.array([[y]]), np.array([[raw]]))
-    wanted, step = np.log(y) - raw, float(-(gradient / hessian)[0, 0])
-    assert step * wanted >= 0.0
-    assert abs(step) <= abs(wanted) * (1.0 + 1e-9)
+    distance, step = np.log(y) - raw, float(-(gradient / hessian)[0, 0])
+    assert step * distance >= 0.0
+    assert abs(step) <= abs(distance) * (1.0 + 1e-9)
 
 
 def scaled(loss: str, factor: float, weight: Array | None = None) -> Array:
@@ -167,8 +167,8 @@ def scaled(loss: str, factor: float, weight: Array | None = None) -> Array:
     case, rng = LOSS_NAMED[loss], np.random.default_rng(1)
     X, made = rng.standard_normal((400, 3)), case.make()
     y = case.targets(rng, 400) * np.exp(0.3 * X[:, :1])
-    given = {"learner": Tree(max_depth=3, min_child_weight=5.0), "n_estimators": 20, "random_state": 0}
-    fitted = boost(X, factor * y, loss=made, weight=weight, **given)
+    params = {"learner": Tree(max_depth=3, min_child_weight=5.0), "n_estimators": 20, "random_state": 0}
+    fitted = boost(X, factor * y, loss=made, weight=weight, **params)
     return made.link.inverse(fitted.raw(X)) / factor
 
 
@@ -190,14 +190,14 @@ def test_targets_without_room_for_scores_are_refused(name):
     y = np.exp(X[:, 0])
     plain = {"loss": LOSS_NAMED[name].make(), "n_estimators": 20, "early_stopping": False, "random_state": 0}
     for unit in (1e-148, 1e148):
-        found = RFFBoostRegressor(**plain).fit(X, unit * y).predict(X) / unit
-        assert np.corrcoef(found, y)[0, 1] > 0.9
+        prediction = RFFBoostRegressor(**plain).fit(X, unit * y).predict(X) / unit
+        assert np.corrcoef(prediction, y)[0, 1] > 0.9
     for unit in (1e-210, 1e210, 1e-320):
         with pytest.raises(ValueError, match=r"y must .* between .* other units"):
             RFFBoostRegressor(**plain).fit(X, unit * y)
 
 
-def test_a_unit_can_be_given():
+def test_a_unit_can_be_fixed():
     y, raw = state("absolute_error")
     loss = LOSSES.create("absolute_error", unit=100.0)
     assert loss.prepared(y, np.ones(N)) is loss
@@ -264,7 +264,7 @@ def test_targets_that_a_loss_is_not_for(loss, y, message):
         boost(np.array([[0.0], [1.0]]), np.array(y), loss=loss, learner="tree")
 
 
-def test_a_split_may_lack_a_class_that_is_known():
+def test_a_split_may_lack_a_class():
     y, ones = np.array([[0.0], [2.0], [0.0]]), np.ones(3)
     assert repr(LogLoss().prepared(y, ones, 4)) == "MultinomialLogLoss(n_classes=4)"
     assert np.isfinite(MultinomialLogLoss(4).prepared(y, ones).baseline(y, ones)).all()

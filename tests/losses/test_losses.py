@@ -50,10 +50,10 @@ def test_response_of_the_baseline_is_the_weighted_mean(case):
         pytest.skip("robust losses are not about the mean")
     weight = np.random.default_rng(1).uniform(0.1, 3.0, N)
     response = loss.link.inverse(loss.baseline(y, weight)[None])[0]
-    wanted = np.average(y, axis=0, weights=weight)
+    expected = np.average(y, axis=0, weights=weight)
     if loss.task == "classification":
-        wanted = [np.average(y[:, 0] == k, weights=weight) for k in range(len(response))]
-    np.testing.assert_allclose(response, wanted, rtol=0, atol=1e-12)
+        expected = [np.average(y[:, 0] == k, weights=weight) for k in range(len(response))]
+    np.testing.assert_allclose(response, expected, rtol=0, atol=1e-12)
 
 
 @loss_cases

@@ -45,7 +45,7 @@ def pair_weight(loss, relevance, ranks, a, b):
 
 def summed_over_pairs(loss, y, raw):
     """Value, gradient and hessian of each row, pair by pair."""
-    found = np.zeros((3, len(y)))
+    sums = np.zeros((3, len(y)))
     for query in np.unique(y[:, 1]):
         index = np.flatnonzero(y[:, 1] == query)
         relevance, score = y[index, 0], raw[index, 0]
@@ -53,18 +53,18 @@ def summed_over_pairs(loss, y, raw):
         for a, b in np.argwhere(relevance[:, None] > relevance):
             weight = pair_weight(loss, relevance, ranks, a, b)
             p = 1.0 / (1.0 + np.exp(score[a] - score[b]))
-            found[0, index[[a, b]]] -= 0.5 * weight * np.log1p(-p)
-            found[1, index[[a, b]]] += weight * p * np.array([-1.0, 1.0])
-            found[2, index[[a, b]]] += weight * p * (1.0 - p)
-    return found
+            sums[0, index[[a, b]]] -= 0.5 * weight * np.log1p(-p)
+            sums[1, index[[a, b]]] += weight * p * np.array([-1.0, 1.0])
+            sums[2, index[[a, b]]] += weight * p * (1.0 - p)
+    return sums
 
 
 @losses
 def test_sums_over_pairs(loss):
     y, raw = rows()
     gradient, hessian = loss.derivatives(y, raw)
-    found = np.stack([loss.value(y, raw), gradient[:, 0], hessian[:, 0]])
-    np.testing.assert_allclose(found, summed_over_pairs(loss, y, raw), rtol=1e-12, atol=1e-13)
+    derivatives = np.stack([loss.value(y, raw), gradient[:, 0], hessian[:, 0]])
+    np.testing.assert_allclose(derivatives, summed_over_pairs(loss, y, raw), rtol=1e-12, atol=1e-13)
 
 
 @losses
@@ -128,8 +128,8 @@ def test_refused_columns_and_weights(loss):
     st.sampled_from([None, 1, 3, 50]),
 )
 @settings(max_examples=60, deadline=None)
-def test_ndcg_is_scikit_learns(found, k):
-    code, relevance, score = np.array(found, dtype=float).T
+def test_ndcg_is_scikit_learns(rows, k):
+    code, relevance, score = np.array(rows, dtype=float).T
     _, ours = ndcg_of_queries(np.column_stack([relevance, code]), score, k)
     for query, value in zip(np.unique(code), ours, strict=True):
         index = code == query

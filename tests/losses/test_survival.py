@@ -54,10 +54,10 @@ def test_cox_hessian_bounds_the_whole_second_derivative():
 
 def test_cox_depends_on_differences_of_scores_and_the_order_of_times_only():
     y, raw, weight = cox_state()
-    wanted = Cox().value(y, raw, weight), *Cox().derivatives(y, raw, weight)
+    expected = Cox().value(y, raw, weight), *Cox().derivatives(y, raw, weight)
     later = np.column_stack([y[:, 0], np.exp(y[:, 1])])
-    found = Cox().value(later, raw + 300.0, weight), *Cox().derivatives(later, raw + 300.0, weight)
-    for one, other in zip(found, wanted, strict=True):
+    moved = Cox().value(later, raw + 300.0, weight), *Cox().derivatives(later, raw + 300.0, weight)
+    for one, other in zip(moved, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
@@ -68,11 +68,13 @@ def test_aft_is_the_likelihood_of_the_bounds(name, sigma):
     y, raw = bounds(rng, N), rng.normal(1.0, 0.7, (N, 1))
     with np.errstate(divide="ignore"):
         low, high = (np.log(y) - raw).T / sigma
-    known = low == high
+    observed = low == high
     probability = np.where(low > 0.0, law.sf(low) - law.sf(high), law.cdf(high) - law.cdf(low))
-    wanted = np.where(known, np.log(sigma * y[:, 0].clip(1e-9)) - law.logpdf(np.where(known, low, 0.0)), 0.0)
-    wanted[~known] = -np.log(probability[~known])
-    np.testing.assert_allclose(LOSSES.create(name, sigma=sigma).value(y, raw), wanted, rtol=1e-9, atol=1e-12)
+    expected = np.where(
+        observed, np.log(sigma * y[:, 0].clip(1e-9)) - law.logpdf(np.where(observed, low, 0.0)), 0.0
+    )
+    expected[~observed] = -np.log(probability[~observed])
+    np.testing.assert_allclose(LOSSES.create(name, sigma=sigma).value(y, raw), expected, rtol=1e-9, atol=1e-12)
 
 
 @of_times
@@ -88,12 +90,12 @@ def test_aft_curvature_is_exact_far_from_the_bounds(name):
 
 
 @of_times
-def test_aft_narrow_intervals_tend_to_known_times(name):
+def test_aft_narrow_intervals_tend_to_exact_times(name):
     loss, raw, time = LOSSES.create(name, sigma=0.5), np.array([[0.0], [1.0], [3.0]]), np.full((3, 1), 2.0)
-    known = loss.derivatives(np.hstack([time, time]), raw)
+    exact = loss.derivatives(np.hstack([time, time]), raw)
     for width in (1e-4, 1e-9, 1e-15):
         near = loss.derivatives(np.hstack([time, time * (1.0 + width)]), raw)
-        np.testing.assert_allclose(near, known, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(near, exact, rtol=1e-3, atol=1e-3)
 
 
 @of_times

@@ -61,19 +61,19 @@ def test_crps_of_other_distributions_is_its_definition():
         integral = np.square(frozen.cdf(x) - (x >= y)).sum() * (x[1] - x[0])
         assert crps_of_rows(frozen, np.array([y])) == pytest.approx(integral, abs=2e-3)
     inflated, k = zero_inflated_poisson(rate=np.array([3.0, 1e4]), extra_zero=0.2), np.arange(40)
-    found = crps_of_rows(inflated, np.array([2.0, 9e3]))
-    assert found[0] == pytest.approx(np.square(inflated.cdf(k[:, None])[:, 0] - (k >= 2)).sum())
-    assert np.isfinite(found).all()
+    scores = crps_of_rows(inflated, np.array([2.0, 9e3]))
+    assert scores[0] == pytest.approx(np.square(inflated.cdf(k[:, None])[:, 0] - (k >= 2)).sum())
+    assert np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("mean", [1e3, 1e6, 1e9])
 def test_crps_of_counts_takes_a_bounded_number_of_terms(mean, monkeypatch):
     frozen, y, numbers = negative_binomial(mu=np.full(5, mean), n=2.0), mean * np.array([0.0, 0.5, 1, 2, 5]), []
-    cdf, wanted = frozen.cdf, crps(y / mean, stats.gamma(2.0, scale=0.5))
+    cdf, expected = frozen.cdf, crps(y / mean, stats.gamma(2.0, scale=0.5))
     monkeypatch.setattr(frozen, "cdf", lambda k: numbers.append(np.size(k)) or cdf(k))
-    np.testing.assert_allclose(crps_by_sums(frozen, y).mean() / mean, wanted, rtol=1e-3)
+    np.testing.assert_allclose(crps_by_sums(frozen, y).mean() / mean, expected, rtol=1e-3)
     assert sum(numbers) <= 4 * 5 * 1_000
-    np.testing.assert_allclose(crps(y, frozen) / mean, wanted, rtol=1e-3)
+    np.testing.assert_allclose(crps(y, frozen) / mean, expected, rtol=1e-3)
 
 
 def test_means_are_weighted_and_arguments_checked():
@@ -92,10 +92,10 @@ def test_fits_monitor_them():
     rows = {"new": (X[80:], y[80:], RNG.uniform(0.5, 2.0, 40))}
     params = {"n_estimators": 5, "random_state": 0, "eval_metric": ["nll", "crps", "r2"]}
     model = RFFBoostDistribution("gamma", "tree", **params).fit(X[:80], y[:80], eval_set=rows)
-    found, weight = model.predict_dist(X[80:]), rows["new"][2]
+    predicted, weight = model.predict_dist(X[80:]), rows["new"][2]
     curves = model.evals_result_["new"]
-    assert curves["nll"][-1] == pytest.approx(nll(y[80:], found, sample_weight=weight))
-    assert curves["crps"][-1] == pytest.approx(crps(y[80:], found, sample_weight=weight))
+    assert curves["nll"][-1] == pytest.approx(nll(y[80:], predicted, sample_weight=weight))
+    assert curves["crps"][-1] == pytest.approx(crps(y[80:], predicted, sample_weight=weight))
     assert curves["nll"][-1] == pytest.approx(-model.score(X[80:], y[80:], weight))
     assert curves["r2"][-1] == pytest.approx(r2_score(y[80:], model.predict(X[80:]), sample_weight=weight))
     with pytest.raises(

@@ -134,14 +134,14 @@ def forged(data: bytes, rng: random.Random) -> bytes:
         raw[rng.randrange(len(raw))] ^= 0xFF
         header = replaced(header, rng.choice(list(nodes(header))), rng.choice(ODD))
         return sealed(json.dumps(header).encode(), bytes(raw))
-    contents, found = container.decode("model", data)
+    contents, arrays = container.decode("model", data)
     if rng.random() < 0.5:
         contents = replaced(contents, rng.choice(list(nodes(contents))), rng.choice(ODD))
     else:
         with contextlib.suppress(TypeError, ValueError, IndexError):
-            at = rng.randrange(len(found))
-            found[at] = rng.choice(CHANGES)(found[at])
-    return container.encode("model", contents, found)
+            at = rng.randrange(len(arrays))
+            arrays[at] = rng.choice(CHANGES)(arrays[at])
+    return container.encode("model", contents, arrays)
 
 
 @pytest.mark.parametrize("learner", ["mixture", "symmetric_tree", "rff_ridge"])

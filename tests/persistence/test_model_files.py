@@ -148,18 +148,18 @@ def test_the_file_does_not_depend_on_when_it_is_written(tmp_path):
 
 def test_a_file_carries_metadata_and_a_version(tmp_path):
     model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
-    given = {"metadata": {"commit": "4f2a", "größe": "", "format": "any"}, "model_version": 3}
+    entries = {"metadata": {"commit": "4f2a", "größe": "", "format": "any"}, "model_version": 3}
     model.save_model(tmp_path / "plain")
-    model.save_model(tmp_path / "more", **given)
-    for path, wanted in ((tmp_path / "plain", ({}, 0)), (tmp_path / "more", tuple(given.values()))):
-        found = describe_model(path)
-        assert (found.metadata, found.model_version) == wanted
-        assert found.written_by.startswith("rffboost_ext ")
+    model.save_model(tmp_path / "more", **entries)
+    for path, expected in ((tmp_path / "plain", ({}, 0)), (tmp_path / "more", tuple(entries.values()))):
+        description = describe_model(path)
+        assert (description.metadata, description.model_version) == expected
+        assert description.written_by.startswith("rffboost_ext ")
         assert_same(model, RFFBoostRegressor.load_model(path), X)
 
 
 @pytest.mark.parametrize(
-    ("given", "error"),
+    ("arguments", "error"),
     [
         ({"metadata": {"a": 1}}, TypeError),
         ({"metadata": {1: "a"}}, TypeError),
@@ -169,10 +169,10 @@ def test_a_file_carries_metadata_and_a_version(tmp_path):
     ],
     ids=str,
 )
-def test_metadata_are_texts_and_versions_are_numbers(given, error, tmp_path):
+def test_metadata_are_texts_and_versions_are_numbers(arguments, error, tmp_path):
     model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
-    with pytest.raises(error, match=f"save_model: {next(iter(given))} must be"):
-        model.save_model(tmp_path / "m", **given)
+    with pytest.raises(error, match=f"save_model: {next(iter(arguments))} must be"):
+        model.save_model(tmp_path / "m", **arguments)
     assert not list(tmp_path.iterdir())
 
 

@@ -50,19 +50,19 @@ def test_a_users_own_classes_are_stored_through_the_same_doors(doors, tmp_path):
 def test_a_user_says_how_a_class_is_stored(doors):
     class Counter:
         def __init__(self):
-            self.seen = {"a": 1}
+            self.counts = {"a": 1}
 
     def build(state):
         made = Counter()
-        made.seen = state["seen"]
+        made.counts = state["counts"]
         return made
 
     with pytest.raises(TypeError, match="state and build must be given"):
         storable("tests.Counter")(Counter)
     storable("tests.Counter", vars, build)(Counter)
     counter = Counter()
-    counter.seen["b"] = 2
-    assert packed_and_back(counter).seen == {"a": 1, "b": 2}
+    counter.counts["b"] = 2
+    assert packed_and_back(counter).counts == {"a": 1, "b": 2}
     with pytest.raises(ValueError, match=r"'tests.Counter' belongs to .*Counter"):
         storable("tests.Counter")(Linear)
 

@@ -84,11 +84,11 @@ def test_a_link_is_followed(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no permissions of groups and others")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666, 0o777, None])
 def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypatch):
-    path, seen = tmp_path / "model", []
+    path, modes = tmp_path / "model", []
     if mode is not None:
         path.touch()
         path.chmod(mode)
-    monkeypatch.setattr(os, "fsync", lambda file: seen.append(os.fstat(file).st_mode & 0o777))
+    monkeypatch.setattr(os, "fsync", lambda file: modes.append(os.fstat(file).st_mode & 0o777))
     mask = os.umask(0o027)
     try:
         write_atomically(path, b"data")
@@ -97,7 +97,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypat
     assert path.read_bytes() == b"data"
     assert path.stat().st_mode & 0o777 == (0o640 if mode is None else mode)
     # Nor is the file that is written first open to more, but for its owner.
-    assert seen[0] & ~(0o666 if mode is None else mode) & 0o077 == 0
+    assert modes[0] & ~(0o666 if mode is None else mode) & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypat
     ],
 )
 def test_what_is_no_path_is_named(path, error):
-    for use in (load_model, lambda given: save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), given)):
+    for use in (load_model, lambda path: save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), path)):
         with pytest.raises(error, match=f"path must .* got {re.escape(repr(path))}"):
             use(path)
 

@@ -26,14 +26,14 @@ def test_every_loss_and_learner_takes_categories(loss, learner, tmp_path):
     table, y = make_table(loss)
     model = make_estimator(loss, learner).fit(table, y)
     new = make_table(loss, seed=1, n=40)[0]
-    found = scores(model, new)
-    assert np.isfinite(found).all()
-    assert np.ptp(found) > 0
-    np.testing.assert_array_equal(scores(clone(model).fit(table, y), new), found)
+    expected = scores(model, new)
+    assert np.isfinite(expected).all()
+    assert np.ptp(expected) > 0
+    np.testing.assert_array_equal(scores(clone(model).fit(table, y), new), expected)
     model.save_model(tmp_path / "model")
-    np.testing.assert_array_equal(scores(load_model(tmp_path / "model"), new), found)
-    np.testing.assert_array_equal(scores(pickle.loads(pickle.dumps(model)), new), found)
-    np.testing.assert_allclose(list(model._staged_raw(new, None))[-1], found, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(scores(load_model(tmp_path / "model"), new), expected)
+    np.testing.assert_array_equal(scores(pickle.loads(pickle.dumps(model)), new), expected)
+    np.testing.assert_allclose(list(model._staged_raw(new, None))[-1], expected, rtol=0, atol=1e-6)
 
 
 @of_cosines
@@ -50,15 +50,15 @@ def test_cosines_see_categories_one_hot(loss, learner):
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_numbers_are_standardised_and_one_hot_columns_are_centred(standardize):
-    seen = []
-    model = classifier("rff_1", standardize=standardize, callbacks=[lambda p: seen.append(p.round.design.X)])
+    matrices = []
+    model = classifier("rff_1", standardize=standardize, callbacks=[lambda p: matrices.append(p.round.design.X)])
     model.fit(TABLE, Y)
     hand = by_hand(TABLE)
     scale = np.r_[hand[:, 0].std(), INDICATOR_SCALE, np.ones(hand.shape[1] - 2)]
-    wanted = (hand - hand.mean(axis=0)) / scale if standardize else hand
+    expected = (hand - hand.mean(axis=0)) / scale if standardize else hand
     # Equal rows are merged into one of their joint weight.
-    found, wanted = (np.unique(rows.round(9), axis=0) for rows in (seen[0], wanted))
-    np.testing.assert_allclose(found, wanted, atol=1e-8)
+    distinct, expected = (np.unique(rows.round(9), axis=0) for rows in (matrices[0], expected))
+    np.testing.assert_allclose(distinct, expected, atol=1e-8)
 
 
 @corners
@@ -196,8 +196,8 @@ def test_explanations(learner):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     rows, others = TABLE[:6], TABLE[6:20]
     values = model.shap_values(rows, others)
-    wanted = by_definition(model.ensemble_.raw, *map(model.encoder_.transform, (rows, others)))
-    np.testing.assert_allclose(values, wanted[:, 0], atol=1e-9)
+    expected = by_definition(model.ensemble_.raw, *map(model.encoder_.transform, (rows, others)))
+    np.testing.assert_allclose(values, expected[:, 0], atol=1e-9)
     slopes = model.gradient(rows)
     assert (slopes[:, [0, 2]] == 0.0).all()
     assert np.isfinite(slopes).all()

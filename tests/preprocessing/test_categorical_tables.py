@@ -30,12 +30,12 @@ def frames():
     yield "nullable", TABLE.astype({"number": "Float64"}), "from_dtype"
 
 
-@pytest.mark.parametrize(("frame", "given"), [case[1:] for case in frames()], ids=[case[0] for case in frames()])
+@pytest.mark.parametrize(("frame", "columns"), [case[1:] for case in frames()], ids=[case[0] for case in frames()])
 @pytest.mark.parametrize("learner", ["rff_1", "tree"])
-def test_every_kind_of_table(frame, given, learner):
-    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
-    found = classifier(learner, categorical_features=given).fit(frame, Y).decision_function(frame)
-    np.testing.assert_array_equal(found, wanted)
+def test_every_kind_of_table(frame, columns, learner):
+    expected = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    values = classifier(learner, categorical_features=columns).fit(frame, Y).decision_function(frame)
+    np.testing.assert_array_equal(values, expected)
 
 
 @pytest.mark.parametrize("learner", ["rff_1", "tree"])
@@ -50,14 +50,14 @@ def test_polars(learner):
         "whole": polars.Series([f"{value:02}" for value in TABLE["whole"]], dtype=polars.Enum(["05", "15", "25"])),
     }
     frame = polars.DataFrame(columns)
-    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    expected = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
     model = classifier(learner).fit(frame, Y)
-    np.testing.assert_array_equal(model.decision_function(frame), wanted)
+    np.testing.assert_array_equal(model.decision_function(frame), expected)
     with pytest.raises(ValueError, match="same order"):
         model.predict(frame.select(COLUMNS[::-1]))
     gaps = TABLE.assign(whole=pd.Series([None] * len(TABLE), dtype=object))
-    found = model.decision_function(frame.with_columns(polars.lit(None).alias("whole")))
-    np.testing.assert_array_equal(found, classifier(learner).fit(TABLE, Y).decision_function(gaps))
+    values = model.decision_function(frame.with_columns(polars.lit(None).alias("whole")))
+    np.testing.assert_array_equal(values, classifier(learner).fit(TABLE, Y).decision_function(gaps))
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_categories_may_be_of_any_kind_that_sorts(kind):
     plain = TABLE.assign(
         whole=pd.Series(np.where(whole > 0, 1, 0) if kind(1) == kind(2) else whole).astype("category")
     )
-    wanted = classifier("tree").fit(plain, Y).decision_function(plain)
-    np.testing.assert_array_equal(classifier("tree").fit(table, Y).decision_function(table), wanted)
+    expected = classifier("tree").fit(plain, Y).decision_function(plain)
+    np.testing.assert_array_equal(classifier("tree").fit(table, Y).decision_function(table), expected)
 
 
-@pytest.mark.parametrize("given", [None, "from_dtype", [], [False, False]])
-def test_numbers_alone_have_no_coding(given):
+@pytest.mark.parametrize("columns", [None, "from_dtype", [], [False, False]])
+def test_numbers_alone_have_no_coding(columns):
     X = np.random.default_rng(0).standard_normal((150, 2))
-    model = classifier("rff_1", categorical_features=given).fit(X, Y)
+    model = classifier("rff_1", categorical_features=columns).fit(X, Y)
     assert model.encoder_.categories is None
     np.testing.assert_array_equal(model.decision_function(X), classifier("rff_1").fit(X, Y).decision_function(X))
 
@@ -130,17 +130,17 @@ def test_columns_are_checked_by_name_and_order():
         model.predict(TABLE.assign(text=[[1]] * 150))
 
 
-@pytest.mark.parametrize(("known", "given"), [(np.arange(4), list("abcd")), (list("abcd"), np.arange(4))])
-def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
+@pytest.mark.parametrize(("in_fit", "in_predict"), [(np.arange(4), list("abcd")), (list("abcd"), np.arange(4))])
+def test_text_where_there_were_numbers_is_no_unknown_category(in_fit, in_predict):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 4, 60)
-    table = pd.DataFrame({"kind": pd.Categorical(np.take(known, codes)), "x": rng.standard_normal(60)})
+    table = pd.DataFrame({"kind": pd.Categorical(np.take(in_fit, codes)), "x": rng.standard_normal(60)})
     model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(table, codes == 2)
-    new = table.assign(kind=pd.Categorical(np.take(given, codes)))
+    new = table.assign(kind=pd.Categorical(np.take(in_predict, codes)))
     with pytest.raises(ValueError, match=r"of X must hold (text|numbers), such as the category"):
         model.predict(new)
     # One that is merely new is a missing value.
-    unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
+    unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(in_fit, list) else [9] * 60))
     with pytest.warns(UserWarning, match=r"column 'kind' of X: none of the categories of these 60 rows, such as"):
         assert np.isfinite(model.predict(unseen)).all()
     with warnings.catch_warnings():
@@ -153,8 +153,8 @@ def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
 def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
     X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
     messages = []
-    for given in (None, [0]):
-        model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=given).fit(X, X[:, 1])
+    for columns in (None, [0]):
+        model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=columns).fit(X, X[:, 1])
         with pytest.raises(ValueError, match=r"Expected 2D array, got 1D|dim 3") as told:
             model.predict(shape(X))
         messages.append(str(told.value)[:25])
@@ -164,15 +164,15 @@ def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
 LARGE = [2**60, 2**60 + 1, 2**60 + 2]
 
 
-@pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
-def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
-    table = np.array([known], dtype=object).T
+@pytest.mark.parametrize("categories", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
+def test_categories_that_no_numeric_type_holds_together_stay_apart(categories):
+    table = np.array([categories], dtype=object).T
     coding = fit_category_encoding("", [0], table)
-    assert category_lists(coding) == [known]
-    np.testing.assert_array_equal(coding.transform(table)[0][:, 0], np.arange(len(known)))
+    assert category_lists(coding) == [categories]
+    np.testing.assert_array_equal(coding.transform(table)[0][:, 0], np.arange(len(categories)))
     # And so in one of several codings.
-    parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in known]
-    assert category_lists(joint_encoding(parts)) == [known]
+    parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in categories]
+    assert category_lists(joint_encoding(parts)) == [categories]
 
 
 @pytest.mark.parametrize("name", ["categories", "expansion", "missing_columns"])
@@ -198,19 +198,19 @@ def test_categories_that_a_file_cannot_hold_are_named(kind_of_model, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index, pd.Series], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("given", [["text", "whole"], [0, 2], [True, False, True]], ids=str)
-def test_columns_may_be_told_by_any_sequence(kind, given, tmp_path):
+@pytest.mark.parametrize("columns", [["text", "whole"], [0, 2], [True, False, True]], ids=str)
+def test_columns_may_be_told_by_any_sequence(kind, columns, tmp_path):
     table = TABLE.astype(object)
-    model = classifier("tree", categorical_features=kind(given)).fit(table, Y)
+    model = classifier("tree", categorical_features=kind(columns)).fit(table, Y)
     model.save_model(tmp_path / "model")
     again = load_model(tmp_path / "model")
-    assert list(again.categorical_features) == given
+    assert list(again.categorical_features) == columns
     np.testing.assert_array_equal(scores(again, table), scores(clone(again).fit(table, Y), table))
     np.testing.assert_array_equal(scores(again, table), scores(classifier("tree").fit(TABLE, Y), TABLE))
 
 
-@pytest.mark.parametrize("given", [range(0, 3, 2), deque([0, 2])], ids=repr)
-def test_columns_may_be_told_by_sequences_of_other_types(given, tmp_path):
-    model = classifier("tree", categorical_features=given).fit(TABLE, Y)
+@pytest.mark.parametrize("columns", [range(0, 3, 2), deque([0, 2])], ids=repr)
+def test_columns_may_be_told_by_sequences_of_other_types(columns, tmp_path):
+    model = classifier("tree", categorical_features=columns).fit(TABLE, Y)
     model.save_model(tmp_path / "model")
     assert load_model(tmp_path / "model").categorical_features == [0, 2]

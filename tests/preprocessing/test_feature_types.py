@@ -39,8 +39,8 @@ def test_dates_as_categories_are_those_of_any_unit_and_have_gaps():
     by_name = classifier(categorical_features=["when"]).fit(TABLE.assign(when=text), Y)
     expected = by_name.predict_proba(TABLE.assign(when=text))
     for unit in ("ns", "us", "s"):
-        found = model.predict_proba(TABLE.assign(when=when.astype(f"datetime64[{unit}]")))
-        np.testing.assert_array_equal(found, expected)
+        probability = model.predict_proba(TABLE.assign(when=when.astype(f"datetime64[{unit}]")))
+        np.testing.assert_array_equal(probability, expected)
     with pytest.raises(ValueError, match=r"to_onnx: categories must be text or numbers, got datetime.*'when'"):
         to_onnx(model)
 
@@ -76,16 +76,18 @@ MANY = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("as_given", [lambda X: X, lambda X: X.astype(object), lambda X: X.to_numpy(dtype=object)])
-def test_text_of_few_levels_is_categorical_by_itself(as_given):
+@pytest.mark.parametrize(
+    "container", [lambda X: X, lambda X: X.astype(object), lambda X: X.to_numpy(dtype=object)]
+)
+def test_text_of_few_levels_is_categorical_by_itself(container):
     model = RFFBoostRegressor(categorical_features="auto", learner="tree", n_estimators=5)
     X, y = MANY.drop(columns="name"), (WORDS == "a") + 0.1 * np.arange(40) % 3
-    model.fit(as_given(X), y)
-    named = RFFBoostRegressor(categorical_features=[0], learner="tree", n_estimators=5).fit(as_given(X), y)
+    model.fit(container(X), y)
+    named = RFFBoostRegressor(categorical_features=[0], learner="tree", n_estimators=5).fit(container(X), y)
     assert model.encoder_.categories.coded == named.encoder_.categories.coded == [0]
-    np.testing.assert_array_equal(model.predict(as_given(X)), named.predict(as_given(X)))
+    np.testing.assert_array_equal(model.predict(container(X)), named.predict(container(X)))
     with pytest.raises(ValueError, match=r"column ('name'|2) of X must hold numbers"):
-        model.fit(as_given(MANY), y)
+        model.fit(container(MANY), y)
 
 
 def test_all_refused_columns_are_in_one_error():

@@ -36,12 +36,12 @@ def expansion(X, weight=None, imputes_new=False):
 def test_gaps_hold_what_a_regression_predicts():
     weight = RNG.uniform(0.5, 2.0, len(X))
     new = gapped(WHOLE, seed=9)
-    for given in (None, weight):
-        found = expansion(X, given)
+    for weights in (None, weight):
+        fitted = expansion(X, weights)
         p = X.shape[1]
-        np.testing.assert_allclose(found(X)[:, :p], oracle.filled(X, given), rtol=1e-9)
+        np.testing.assert_allclose(fitted(X)[:, :p], oracle.filled(X, weights), rtol=1e-9)
         # The last column, too, which has no gap in training.
-        np.testing.assert_allclose(found(new)[:, :p], oracle.filled(X, given, new), rtol=1e-9)
+        np.testing.assert_allclose(fitted(new)[:, :p], oracle.filled(X, weights, new), rtol=1e-9)
 
 
 def test_they_are_nearer_to_what_was_there_than_the_mean():
@@ -55,8 +55,8 @@ def test_few_values_predict_no_noise():
     rng = np.random.default_rng(0)
     noise = gapped(rng.standard_normal((200, 20)))
     noise[6:, 0] = np.nan
-    found = expansion(noise)
-    assert (found(noise)[6:, 0] - found.means[0]).std() < 0.5 * np.nanstd(noise[:, 0])
+    fitted = expansion(noise)
+    assert (fitted(noise)[6:, 0] - fitted.means[0]).std() < 0.5 * np.nanstd(noise[:, 0])
 
 
 def test_units_and_origins_do_not_matter():
@@ -82,45 +82,45 @@ def test_where_there_is_nothing_to_predict():
 
 def test_columns_without_values_or_of_one_value():
     odd = np.column_stack([X, np.full(len(X), np.nan), np.where(np.isnan(X[:, 0]), 7.0, np.nan)])
-    found = expansion(odd)(odd)
-    assert np.mean(((found[:, :5] - oracle.filled(X)) / UNITS) ** 2) < 0.01
-    assert (found[:, 5] == 0.0).all()
-    np.testing.assert_allclose(found[:, 6], 7.0, rtol=1e-12)
+    filled = expansion(odd)(odd)
+    assert np.mean(((filled[:, :5] - oracle.filled(X)) / UNITS) ** 2) < 0.01
+    assert (filled[:, 5] == 0.0).all()
+    np.testing.assert_allclose(filled[:, 6], 7.0, rtol=1e-12)
 
 
 def test_many_rows_are_learned_from_some_of_them():
     long, fill = np.tile(X, (2 * MAX_REGRESSION_ROWS // len(X), 1)), np.nanmean(X, axis=0)
     weight = RNG.uniform(0.5, 2.0, len(long))
-    found, wanted = (
+    filled, expected = (
         imputation_regressions(long, weight, fill),
         imputation_regressions(long[::2], weight[::2], fill),
     )
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(filled, expected)
 
 
 @pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "mixture"])
 def test_explanations(learner):
     model = RFFBoostClassifier(learner=learner, n_estimators=8, early_stopping=False, random_state=0).fit(X, Y)
     rows, others = X[:6], X[6:20]
-    wanted = np.zeros((len(rows), X.shape[1]))
+    expected = np.zeros((len(rows), X.shape[1]))
     for block in model.ensemble_.compact().terms:
         # What fills a gap counts as the column's own value.
-        known = block.feature_map.expansion if isinstance(block, Mapped) else None
-        wanted += by_definition(*seen(block, known, rows, others))[:, 0]
-    np.testing.assert_allclose(model.shap_values(rows, others), wanted, atol=1e-9)
+        imputation = block.feature_map.expansion if isinstance(block, Mapped) else None
+        expected += by_definition(*function_and_rows(block, imputation, rows, others))[:, 0]
+    np.testing.assert_allclose(model.shap_values(rows, others), expected, atol=1e-9)
     total = model.decision_function(rows) - model.decision_function(others).mean()
-    np.testing.assert_allclose(wanted.sum(axis=1), total, atol=1e-9)
+    np.testing.assert_allclose(expected.sum(axis=1), total, atol=1e-9)
 
 
-def seen(block, known, rows, others):
+def function_and_rows(block, imputation, rows, others):
     """A function of one value per column, and its arguments: with an expansion, which row a column comes from."""
-    if known is None:
+    if imputation is None:
         return block, rows, others
-    every = known(np.vstack([rows, others]))
-    numbers = np.arange(len(every), dtype=float)[:, None] * np.ones(known.n_features)
+    every = imputation(np.vstack([rows, others]))
+    numbers = np.arange(len(every), dtype=float)[:, None] * np.ones(imputation.n_features)
 
     def function(which):
-        return block.term(every[which[:, known.source].astype(int), np.arange(known.n_expanded)])
+        return block.term(every[which[:, imputation.source].astype(int), np.arange(imputation.n_expanded)])
 
     return function, numbers[: len(rows)], numbers[len(rows) :]
 
@@ -131,7 +131,7 @@ def test_slopes_reach_through_what_is_filled():
     slopes = model.gradient(rows)
     for j in range(X.shape[1]):
         step = 1e-5 * UNITS[j] * (np.arange(X.shape[1]) == j)
-        wanted = (model.predict(rows + step) - model.predict(rows - step)) / (2e-5 * UNITS[j])
-        np.testing.assert_allclose(slopes[:, j] * UNITS[j], wanted * UNITS[j], atol=1e-6)
+        expected = (model.predict(rows + step) - model.predict(rows - step)) / (2e-5 * UNITS[j])
+        np.testing.assert_allclose(slopes[:, j] * UNITS[j], expected * UNITS[j], atol=1e-6)
     assert (slopes[np.isnan(rows)] == 0.0).all()
     assert (slopes[~np.isnan(rows)] != 0.0).any()

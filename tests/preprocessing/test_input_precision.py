@@ -32,29 +32,29 @@ def table(values):
 def test_predictions_of_a_default_fit(estimator, rows):
     y = Y if estimator is RFFBoostRegressor else above_median(Y)
     wide, narrow = (estimator(n_estimators=60, random_state=0).fit(Z, y) for Z in (rows, single(rows)))
-    found = wide.raw_scores(rows)
-    size = np.abs(found).max()
-    np.testing.assert_allclose(narrow.raw_scores(rows), found, rtol=0, atol=1e-6 * size)
-    np.testing.assert_allclose(wide.raw_scores(single(rows)), found, rtol=0, atol=1e-5 * size)
+    scores = wide.raw_scores(rows)
+    size = np.abs(scores).max()
+    np.testing.assert_allclose(narrow.raw_scores(rows), scores, rtol=0, atol=1e-6 * size)
+    np.testing.assert_allclose(wide.raw_scores(single(rows)), scores, rtol=0, atol=1e-5 * size)
 
 
 @pytest.mark.parametrize("of_X", [single, table, lambda Z: np.asfortranarray(single(Z))])
 def test_bits_of_a_fit_with_gaps(of_X):
     model = RFFBoostRegressor(n_estimators=30, random_state=0)
     held = gapped(2.0 * X, seed=3, columns=[0, 2])
-    found = model.fit(GAPS, Y, sample_weight=WEIGHT, eval_set=[(held, Y)]).predict(GAPS)
+    expected = model.fit(GAPS, Y, sample_weight=WEIGHT, eval_set=[(held, Y)]).predict(GAPS)
     model.fit(of_X(GAPS), single(Y), sample_weight=single(WEIGHT), eval_set=[(held, single(Y))])
-    np.testing.assert_array_equal(model.predict(GAPS), found)
+    np.testing.assert_array_equal(model.predict(GAPS), expected)
     # Float32 rows of an eval_set are evaluated in float32.
     model.fit(GAPS, Y, sample_weight=WEIGHT, eval_set=[(of_X(held), Y)])
-    np.testing.assert_allclose(model.predict(GAPS), found, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(model.predict(GAPS), expected, rtol=0, atol=1e-6)
 
 
 def test_a_warm_start_imputes_in_double_precision():
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=5, random_state=0, warm_start=True)
-    found = []
+    predictions = []
     for rows in (GAPS, single(GAPS)):
         model.__dict__.pop("ensemble_", None)
         model.set_params(n_estimators=5).fit(GAPS, Y).set_params(n_estimators=10).fit(rows, Y)
-        found.append(model.predict(GAPS))
-    np.testing.assert_array_equal(found[1], found[0])
+        predictions.append(model.predict(GAPS))
+    np.testing.assert_array_equal(predictions[1], predictions[0])

@@ -15,7 +15,7 @@ TABLE = pd.DataFrame(X, columns=["a", "b", "c"])
 PARAMS = {"learner": "tree", "n_estimators": 1}
 
 
-GIVEN = {
+CONTAINERS = {
     "DuckDBPyRelation": lambda: pytest.importorskip("duckdb").from_df(TABLE),
     "LazyFrame": lambda: pytest.importorskip("polars").LazyFrame({"a": X[:, 0]}),
     "DMatrix": lambda: xgboost.DMatrix(X),
@@ -26,35 +26,35 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("kind", GIVEN)
+@pytest.mark.parametrize("kind", CONTAINERS)
 def test_other_kinds_of_data_are_refused_by_name_wherever_they_are_passed(kind):
-    given, model = GIVEN[kind](), RFFBoostClassifier(**PARAMS).fit(X, Y)
+    rows, model = CONTAINERS[kind](), RFFBoostClassifier(**PARAMS).fit(X, Y)
     calls = {
         "X": [
-            lambda: RFFBoostClassifier(**PARAMS).fit(given, Y),
-            lambda: RFFBoostClassifier(categorical_features=[0], **PARAMS).fit(given, Y),
-            lambda: RFFBoostQuantileRegressor().fit(given, Y),
-            lambda: ConformalRegressor().fit(given, Y),
-            lambda: model.predict_proba(given),
-            lambda: model.shap_values(X, given),
-            lambda: model.fit(X, Y, eval_set=[(given, Y)]),
+            lambda: RFFBoostClassifier(**PARAMS).fit(rows, Y),
+            lambda: RFFBoostClassifier(categorical_features=[0], **PARAMS).fit(rows, Y),
+            lambda: RFFBoostQuantileRegressor().fit(rows, Y),
+            lambda: ConformalRegressor().fit(rows, Y),
+            lambda: model.predict_proba(rows),
+            lambda: model.shap_values(X, rows),
+            lambda: model.fit(X, Y, eval_set=[(rows, Y)]),
         ],
-        "y": [lambda: model.fit(X, given), lambda: RFFBoostRegressor(**PARAMS).fit(X, given)],
+        "y": [lambda: model.fit(X, rows), lambda: RFFBoostRegressor(**PARAMS).fit(X, rows)],
     }
-    for name, several in calls.items():
-        for call in several:
+    for name, of_parameter in calls.items():
+        for call in of_parameter:
             with pytest.raises(TypeError, match=f"{name} must be .* a table in memory, got .*{kind}"):
                 call()
     with pytest.raises((TypeError, ValueError), match="sample_weight must"):
-        model.fit(X, Y, sample_weight=given)
+        model.fit(X, Y, sample_weight=rows)
 
 
 def test_arrays_in_main_memory_are_taken():
     model = RFFBoostRegressor(**PARAMS).fit(X, X[:, 0])
-    wanted = model.predict(X)
+    expected = model.predict(X)
     tensor = X.view(type("Tensor", (np.ndarray,), {}))
-    np.testing.assert_array_equal(RFFBoostRegressor(**PARAMS).fit(tensor, X[:, 0]).predict(tensor), wanted)
-    np.testing.assert_array_equal(model.predict(X.tolist()), wanted)
+    np.testing.assert_array_equal(RFFBoostRegressor(**PARAMS).fit(tensor, X[:, 0]).predict(tensor), expected)
+    np.testing.assert_array_equal(model.predict(X.tolist()), expected)
 
 
 @pytest.mark.parametrize(("label", "other"), [("a", "b"), (1, 0), (True, False)])

@@ -36,7 +36,7 @@ def test_costs_are_weights(kind):
     assert model.score(X, y) == plain.score(X, CLASS)
     assert model.classes_.tolist() == sorted(set(model.classes_.tolist()))
     np.testing.assert_array_equal(model.predict(X), model.classes_[plain.predict(X)])
-    ((curve,),) = (found.values() for found in model.evals_result_.values())
+    ((curve,),) = (curves.values() for curves in model.evals_result_.values())
     target = np.column_stack([CLASS, COST])[rows]
     assert curve[-1] == pytest.approx(CostLogit().value(target, model.raw_scores(X[rows])).mean())
 

@@ -57,12 +57,12 @@ def bent_by_hand(x, low, high, bend):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_a_bend_is_a_logarithm_from_one_end_on(precision):
     X = 2.0 * np.random.default_rng(0).standard_normal((40, 4)).astype(precision)
-    wanted = [
+    expected = [
         [bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.log_scale, strict=True)] for row in X
     ]
     assert BENT(X).dtype == np.float64
     assert replace(BENT, log_scale=None)(X).dtype == precision
-    np.testing.assert_allclose(BENT(X), wanted, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(BENT(X), expected, rtol=1e-14, atol=1e-14)
     X[0] = np.nan
     assert np.isnan(BENT(X)[0]).all()
 
@@ -277,8 +277,8 @@ def test_every_loss_takes_bends(case):
     loss = case.make().prepared(np.asarray(y, dtype=float).reshape(120, -1), weight)
     rows = Dataset(X, np.asarray(y, dtype=float).reshape(120, -1), weight)
     clipping = ClipAndLog(X.min(axis=0), X.max(axis=0))
-    found = choose_log_transform(clipping, rows, loss, None, 0)
-    assert found is clipping or np.isfinite(found.log_scale).all()
+    result = choose_log_transform(clipping, rows, loss, None, 0)
+    assert result is clipping or np.isfinite(result.log_scale).all()
 
 
 def test_what_cannot_be_told_is_left_alone(skewed):
@@ -305,7 +305,7 @@ def test_rows_in_single_precision_are_bent_as_the_same_numbers_in_double(offset)
     model = RFFBoostRegressor(**PLAIN).fit(X, y)
     assert is_bent(model)
     wide = X.astype(np.float64)
-    found = model.shap_values(X[:20], X)
-    np.testing.assert_allclose(found, model.shap_values(wide[:20], wide), atol=1e-5 * np.ptp(y))
-    np.testing.assert_allclose(found.sum(axis=1), model.predict(X[:20]) - model.predict(X).mean(), atol=1e-4)
+    values = model.shap_values(X[:20], X)
+    np.testing.assert_allclose(values, model.shap_values(wide[:20], wide), atol=1e-5 * np.ptp(y))
+    np.testing.assert_allclose(values.sum(axis=1), model.predict(X[:20]) - model.predict(X).mean(), atol=1e-4)
     np.testing.assert_allclose(model.gradient(X[:20]), model.gradient(wide[:20]), rtol=1e-4, atol=1e-4)

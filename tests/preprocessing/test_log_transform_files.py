@@ -29,11 +29,11 @@ def table_of(skewed):
     return table, y
 
 
-@pytest.mark.parametrize("given", ["numbers", "gaps and categories", "far from 0"])
-def test_files(given, skewed, tmp_path):
-    X, y = table_of(skewed) if given == "gaps and categories" else skewed
+@pytest.mark.parametrize("kind", ["numbers", "gaps and categories", "far from 0"])
+def test_files(kind, skewed, tmp_path):
+    X, y = table_of(skewed) if kind == "gaps and categories" else skewed
     # In single precision trees would meet other numbers than in the fit.
-    X = (X + 1e5).astype(np.float32).astype(float) if given == "far from 0" else X
+    X = (X + 1e5).astype(np.float32).astype(float) if kind == "far from 0" else X
     model: Any = RFFBoostRegressor(random_state=0).fit(X, y)
     assert is_bent(model)
     for dtype in ("float32", "float64"):

@@ -38,9 +38,9 @@ def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
     # The same fit on columns that are made by hand, not standardised, so that all numbers are the same to the bit.
     X, y = make_gapped(loss)
     gaps, model = np.isnan(X), make_estimator(loss, learner, standardize=False).fit(X, y)
-    seen = model.encoder_.expansion(X)[:, :3]
-    np.testing.assert_allclose(seen, filled(X), rtol=1e-9)
-    hand = np.hstack([seen, gaps[:, :2]])
+    imputed = model.encoder_.expansion(X)[:, :3]
+    np.testing.assert_allclose(imputed, filled(X), rtol=1e-9)
+    hand = np.hstack([imputed, gaps[:, :2]])
     plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
     np.testing.assert_allclose(scores(model, X), scores(plain, hand), rtol=1e-9, atol=1e-9)
     assert all(isinstance(term, Mapped) for term in model.ensemble_.terms)
@@ -93,8 +93,8 @@ def test_a_new_gap_is_predicted_or_an_error(loss, learner):
 @pytest.mark.parametrize("learner", ["rff_1", "tree", "mixture"])
 def test_columns_are_named(learner):
     table = pd.DataFrame(HOLES, columns=["age", "height", "weight"])
-    given = {"n_estimators": 3, "random_state": 0, "early_stopping": False, "missing": "error"}
-    model = RFFBoostClassifier(learner=learner, **given).fit(table, Y)
+    params = {"n_estimators": 3, "random_state": 0, "early_stopping": False, "missing": "error"}
+    model = RFFBoostClassifier(learner=learner, **params).fit(table, Y)
     model.predict(table)
     for method in (model.predict, model.gradient, lambda X: model.shap_values(X, table)):
         with pytest.raises(ValueError, match="NaN in column 'weight', which had no missing"):
@@ -165,8 +165,8 @@ def test_the_loop_alone_takes_no_gaps_without_an_expansion():
 def test_a_design_expands():
     every = np.arange(2)
     expansion = ImputeAndEncode(2, every, np.array([5.0, np.nan]), every[:1], every[:0], ())
-    given = np.array([[1.0, 2.0], [np.nan, 3.0]])
-    design = Design(given, FeatureMap(expansion, None, np.zeros(3), np.array([1.0, 1.0, 2.0])))
+    rows = np.array([[1.0, 2.0], [np.nan, 3.0]])
+    design = Design(rows, FeatureMap(expansion, None, np.zeros(3), np.array([1.0, 1.0, 2.0])))
     np.testing.assert_array_equal(design.X, [[1.0, 2.0, 0.0], [5.0, 3.0, 0.5]])
     assert design.n_features == 3
     np.testing.assert_array_equal(design.tiles.blocks[0, :, :2].T, design.X)
@@ -177,13 +177,13 @@ def test_a_design_expands():
 def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
     holes, weight = X.copy(), np.ones(len(X))
     holes[5, 1], weight[5] = np.nan, 0.0
-    given = {"n_estimators": 30, "early_stopping": True, "random_state": 0, "missing": "error"}
-    model = RFFBoostClassifier(learner=learner, **given)
-    given = {"eval_set": [(X[:40], Y[:40])]} if watched else {}
-    found = model.fit(holes, Y, sample_weight=weight, **given).validation_scores_
-    assert np.isfinite(found).all()
+    params = {"n_estimators": 30, "early_stopping": True, "random_state": 0, "missing": "error"}
+    model = RFFBoostClassifier(learner=learner, **params)
+    evaluation = {"eval_set": [(X[:40], Y[:40])]} if watched else {}
+    scores = model.fit(holes, Y, sample_weight=weight, **evaluation).validation_scores_
+    assert np.isfinite(scores).all()
     rest = np.delete(X, 5, axis=0), np.delete(Y, 5)
-    np.testing.assert_array_equal(found, model.fit(*rest, **given).validation_scores_)
+    np.testing.assert_array_equal(scores, model.fit(*rest, **evaluation).validation_scores_)
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
         model.predict(holes)
 
@@ -191,13 +191,13 @@ def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
 def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
     """Terms from a file have equal ones of their own."""
     every, rng, made = np.arange(2), np.random.default_rng(5), []
-    given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], ())
+    expansion = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], ())
     learners = [RFFNewton(), Tree(2)] * 3
-    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), FeatureMap(given))
+    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), FeatureMap(expansion))
     y = rng.standard_normal((40, 1))
     terms = [boost(design, y, loss="squared_error", learner=one, n_estimators=1).terms[0] for one in learners]
     terms[2:4] = pickle.loads(pickle.dumps(terms[2:4]))
-    wanted, call = [term(design.original) for term in terms], ImputeAndEncode.__call__
+    expected, call = [term(design.original) for term in terms], ImputeAndEncode.__call__
     monkeypatch.setattr(ImputeAndEncode, "__call__", lambda self, X: made.append(self.key) or call(self, X))
-    np.testing.assert_allclose(outputs_of_each(terms, design.original), wanted, atol=1e-12)
+    np.testing.assert_allclose(outputs_of_each(terms, design.original), expected, atol=1e-12)
     assert len(made) == 1

@@ -59,16 +59,16 @@ def test_trees_send_them_where_xgboost_does(depth):
 
 
 def test_stages_files_and_copies(model, tmp_path):
-    found = model.predict(ROWS)
-    assert np.isfinite(found).all()
+    expected = model.predict(ROWS)
+    assert np.isfinite(expected).all()
     *_, last = model.staged_predict(ROWS)
-    np.testing.assert_allclose(last, found, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(last, expected, rtol=0, atol=1e-9)
     model.save_model(tmp_path / "model")
     for other in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(other.predict(ROWS), found)
-    np.testing.assert_allclose(model.predict(ROWS.astype(np.float32)), found, rtol=0, atol=1e-3)
+        np.testing.assert_array_equal(other.predict(ROWS), expected)
+    np.testing.assert_allclose(model.predict(ROWS.astype(np.float32)), expected, rtol=0, atol=1e-3)
     # A row is predicted alone as among others.
-    np.testing.assert_allclose([model.predict(row[None])[0] for row in ROWS[:5]], found[:5], rtol=0, atol=1e-12)
+    np.testing.assert_allclose([model.predict(row[None])[0] for row in ROWS[:5]], expected[:5], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
@@ -120,9 +120,9 @@ def test_models_of_models():
 
 @pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])
 def test_further_fits(learner):
-    given = BRIEF | {"learner": learner}
-    model = RFFBoostRegressor(**given, warm_start=True).fit(X, SIGNAL)
-    further = RFFBoostRegressor(**given).fit(ROWS, SIGNAL[:60], init_model=model)
+    params = BRIEF | {"learner": learner}
+    model = RFFBoostRegressor(**params, warm_start=True).fit(X, SIGNAL)
+    further = RFFBoostRegressor(**params).fit(ROWS, SIGNAL[:60], init_model=model)
     assert np.isfinite(model.set_params(n_estimators=12).fit(ROWS, SIGNAL[:60]).predict(ROWS)).all()
     assert np.isfinite(further.predict(ROWS)).all()
 
@@ -130,7 +130,7 @@ def test_further_fits(learner):
 def test_graphs_for_complete_models_grow_by_two_nodes():
     strict, model = (RFFBoostRegressor(missing=how, **BRIEF).fit(X, SIGNAL) for how in ("error", "auto"))
     files = [to_onnx(one) for one in (strict, model)]
-    found = [[node.op_type for node in file.graph.node] for file in files]
-    assert sorted(found[1]) == sorted([*found[0], "IsNaN", "Where"])
+    operators = [[node.op_type for node in file.graph.node] for file in files]
+    assert sorted(operators[1]) == sorted([*operators[0], "IsNaN", "Where"])
     with pytest.raises(ValueError, match="NaN in column 0"):
         OnnxPredictor(files[0]).predict(np.full((1, 3), np.nan))

@@ -40,16 +40,16 @@ def test_without_penalties_it_is_the_fit_of_standardized_targets(unit):
     plain = {"learner": Tree(reg_lambda=0.0, min_child_weight=0.0, max_depth=3), "n_estimators": 20}
     center, spread = Y[TRAIN].mean(axis=0), Y[TRAIN].std(axis=0)
     expected = RFFBoostRegressor(**plain).fit(X[TRAIN], (Y[TRAIN] - center) / spread).predict(X[TEST])
-    found = RFFBoostRegressor(**plain).fit(X[TRAIN], Y[TRAIN] * unit).predict(X[TEST])
-    np.testing.assert_allclose((found / unit - center) / spread, expected, atol=1e-3)
+    prediction = RFFBoostRegressor(**plain).fit(X[TRAIN], Y[TRAIN] * unit).predict(X[TEST])
+    np.testing.assert_allclose((prediction / unit - center) / spread, expected, atol=1e-3)
 
 
 def test_balanced_weights_are_ratios_of_variances():
     weight = np.random.default_rng(1).uniform(0.5, 2.0, len(Y))
     targets = Y * UNITS[1]
     variance = np.diag(np.cov(targets.T, aweights=weight, ddof=0))
-    found = SquaredError().prepared(targets, weight).output_weights
-    np.testing.assert_array_equal(np.log2(found), np.round(np.log2(variance.max() / variance)))
+    weights = SquaredError().prepared(targets, weight).output_weights
+    np.testing.assert_array_equal(np.log2(weights), np.round(np.log2(variance.max() / variance)))
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6])
@@ -60,10 +60,10 @@ def test_a_target_that_does_not_vary_counts_once(constant):
     np.testing.assert_allclose(model.predict(X[TEST])[:, 1], constant, atol=1e-6 * constant)
 
 
-def test_weights_that_are_given_are_what_is_minimised():
-    given = np.array([1.0, 4.0, 0.5])
-    loss = SquaredError(given.tolist()).prepared(Y, np.ones(len(Y)))
-    expected = 0.5 * (np.square(1.0 - Y) * given).sum(axis=1)
+def test_weights_of_the_user_are_minimised():
+    weights = np.array([1.0, 4.0, 0.5])
+    loss = SquaredError(weights.tolist()).prepared(Y, np.ones(len(Y)))
+    expected = 0.5 * (np.square(1.0 - Y) * weights).sum(axis=1)
     np.testing.assert_allclose(loss.value(Y, np.ones_like(Y)), expected)
     plain = SquaredError(None).prepared(Y, np.ones(len(Y)))
     np.testing.assert_allclose(plain.value(Y, np.ones_like(Y)), 0.5 * np.square(1.0 - Y).sum(axis=1))
@@ -80,5 +80,7 @@ def test_targets_beyond_single_precision(learner, loss):
     params = {"loss": loss, "early_stopping": False, "n_estimators": 20, "random_state": 0}
     usual = RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], Y[TRAIN, 0]).predict(X[TEST])
     for unit in (2.0**60, 2.0**140):
-        found = RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], unit * Y[TRAIN, 0]).predict(X[TEST])
-        np.testing.assert_allclose(found / unit, usual, rtol=0, atol=1e-6 * np.abs(usual).max())
+        prediction = (
+            RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], unit * Y[TRAIN, 0]).predict(X[TEST])
+        )
+        np.testing.assert_allclose(prediction / unit, usual, rtol=0, atol=1e-6 * np.abs(usual).max())

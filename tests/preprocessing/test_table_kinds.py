@@ -84,17 +84,17 @@ def column_of(container, kind, gap=True, repeats=1):
     return CONTAINERS[container][0](kind, values), values
 
 
-def table_of(container, kind, **given):
+def table_of(container, kind, **options):
     """A table of such a column, named "c"."""
-    return CONTAINERS[container][1]({"c": column_of(container, kind, **given)[0]})
+    return CONTAINERS[container][1]({"c": column_of(container, kind, **options)[0]})
 
 
 @containers
 @kinds
 def test_columns_are_exact_and_keep_what_is_missing(container, kind):
     column, values = column_of(container, kind)
-    found = column_array(column).tolist()
-    assert [None if is_missing(value) else value for value in found] == values
+    entries = column_array(column).tolist()
+    assert [None if is_missing(value) else value for value in entries] == values
 
 
 @containers
@@ -111,8 +111,8 @@ def test_missing_categories_are_no_category(container, kind):
 @containers
 @pytest.mark.parametrize("kind", ["float", "decimal", "text"])
 def test_numbers_have_missing_values(container, kind):
-    found = number_columns(read_table(table_of(container, kind)), [0], in_fit=True)[0]
-    np.testing.assert_array_equal(found, [1.5, np.nan, -2.5])
+    numbers = number_columns(read_table(table_of(container, kind)), [0], in_fit=True)[0]
+    np.testing.assert_array_equal(numbers, [1.5, np.nan, -2.5])
 
 
 @containers
@@ -192,18 +192,18 @@ NAMED_TWICE = pd.DataFrame(np.ones((30, 2)), columns=["a", "a"])
 )
 def test_bad_data_are_named_in_fits_and_their_sets(X, y, words):
     rows, labels = np.arange(60.0).reshape(30, 2), np.arange(30) % 2
-    given = (rows if X is None else X), (labels if y is None else y)
+    pair = (rows if X is None else X), (labels if y is None else y)
     model = RFFBoostClassifier(learner="tree", n_estimators=2)
     with pytest.raises((TypeError, ValueError), match=words):
-        model.fit(*given)
+        model.fit(*pair)
     with pytest.raises((TypeError, ValueError), match=f"eval_set 'validation_0': {words}"):
-        model.fit(rows, labels, eval_set=[given])
+        model.fit(rows, labels, eval_set=[pair])
 
 
 @pytest.mark.parametrize("values", [[1, None, 2.5], [True, 2, 1.5], [10**30, float("nan"), 1]], ids=str)
 def test_python_numbers_are_those_of_numpy(values):
-    found = number_columns(np.array([values], dtype=object).T, [0], in_fit=True)[0]
-    np.testing.assert_array_equal(found, np.array(values, dtype=np.float64))
+    numbers = number_columns(np.array([values], dtype=object).T, [0], in_fit=True)[0]
+    np.testing.assert_array_equal(numbers, np.array(values, dtype=np.float64))
 
 
 @pytest.mark.parametrize("types", [("Int64", "Float64"), ("Int16", "Float32"), ("UInt64", "Int64")], ids=str)

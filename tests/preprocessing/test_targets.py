@@ -47,9 +47,9 @@ def test_probabilities_of_classes_are_calibrated():
     p = MultinomialLogLoss(3).link.inverse(np.column_stack([SIGNAL, -SIGNAL, np.zeros(len(X))]))
     y = np.array([RNG.choice(3, p=row) for row in p])
     clf = RFFBoostClassifier(**(TREE | {"n_estimators": 60})).fit(X[TRAIN], y[TRAIN])
-    found = clf.predict_proba(X[TEST])
-    assert np.abs(found - p[TEST]).mean() < 0.08
-    np.testing.assert_allclose(found.mean(axis=0), p[TEST].mean(axis=0), atol=0.04)
+    probability = clf.predict_proba(X[TEST])
+    assert np.abs(probability - p[TEST]).mean() < 0.08
+    np.testing.assert_allclose(probability.mean(axis=0), p[TEST].mean(axis=0), atol=0.04)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_tags_say_how_many_classes(loss, learner):
     assert tags.classifier_tags.multi_class == ((loss, learner) == ("log_loss", "tree"))
 
 
-def test_several_targets():
+def test_multiple_targets():
     Y = np.column_stack([SIGNAL, -3.0 * X[:, 2], X[:, 0] * X[:, 1]])
     model = RFFBoostRegressor(**TREE).fit(X[TRAIN], Y[TRAIN])
     assert model.predict(X[TEST]).shape == (1500, 3)
@@ -198,32 +198,32 @@ GAPS = [
 ]
 
 
-@pytest.mark.parametrize("given", GAPS, ids=lambda given: f"{type(given).__name__} {given.dtype}")
-@pytest.mark.parametrize("known", ["ab", [1, 2]], ids=str)
-def test_missing_labels_are_named(given, known):
+@pytest.mark.parametrize("labels", GAPS, ids=lambda labels: f"{type(labels).__name__} {labels.dtype}")
+@pytest.mark.parametrize("classes", ["ab", [1, 2]], ids=str)
+def test_missing_labels_are_named(labels, classes):
     X = np.arange(80.0).reshape(40, 2)
     model = RFFBoostClassifier(learner="tree", n_estimators=2)
     with pytest.raises(ValueError, match=r"y must hold labels, got .* as entry 1, a missing value"):
-        model.fit(X, given)
+        model.fit(X, labels)
     with pytest.raises(ValueError, match=r"eval_set 'validation_0': y must hold labels, got .* as entry 1, a"):
-        model.fit(X, np.array([*known])[np.arange(40) % 2], eval_set=[(X, given)])
+        model.fit(X, np.array([*classes])[np.arange(40) % 2], eval_set=[(X, labels)])
 
 
 @pytest.mark.parametrize(
-    ("known", "odd", "named"),
+    ("classes", "odd", "named"),
     [([1, 2], "1", "'1'"), (["a", "b"], 1, "1"), ([1, 2], np.datetime64("2020-01-01"), "2020")],
 )
 @pytest.mark.parametrize("mixed", [True, False])
-def test_labels_of_another_kind_are_named(known, odd, named, mixed):
-    X, y = np.arange(80.0).reshape(40, 2), np.array(known)[np.arange(40) % 2]
-    given = np.array([known[0], odd] * 20, dtype=object) if mixed else np.array([odd] * 40)
+def test_labels_of_another_kind_are_named(classes, odd, named, mixed):
+    X, y = np.arange(80.0).reshape(40, 2), np.array(classes)[np.arange(40) % 2]
+    labels = np.array([classes[0], odd] * 20, dtype=object) if mixed else np.array([odd] * 40)
     model = RFFBoostClassifier(learner="tree", n_estimators=2)
     with pytest.raises(ValueError, match=f"eval_set 'validation_0': y must have the classes .* got .*{named}"):
-        model.fit(X, y, eval_set=[(X, given)])
+        model.fit(X, y, eval_set=[(X, labels)])
 
 
 def test_labels_of_a_set_may_be_objects():
     X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
     model = RFFBoostClassifier(learner="tree", n_estimators=2)
-    curves = [model.fit(X, y, eval_set=[(X, given)]).evals_result_ for given in (y, y.astype(object), y == 1)]
+    curves = [model.fit(X, y, eval_set=[(X, labels)]).evals_result_ for labels in (y, y.astype(object), y == 1)]
     assert curves[0] == curves[1] == curves[2]

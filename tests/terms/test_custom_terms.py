@@ -45,8 +45,8 @@ def table(gaps):
 @pytest.mark.parametrize("gaps", [True, False])
 def test_trees_by_hand_act_on_what_learners_see(standardize, gaps):
     data, y = table(gaps)
-    given = {"standardize": standardize, "categorical_features": [2], "early_stopping": False, "random_state": 0}
-    model = RFFBoostRegressor("auto", Stump(), step="newton", n_estimators=150, learning_rate=0.5, **given)
+    params = {"standardize": standardize, "categorical_features": [2], "early_stopping": False, "random_state": 0}
+    model = RFFBoostRegressor("auto", Stump(), step="newton", n_estimators=150, learning_rate=0.5, **params)
     model.fit(data, y)
     assert model.score(data, y) > 0.7
     *_, last = model.staged_predict(data)

@@ -62,12 +62,12 @@ def test_the_estimators_drop_the_axis_of_a_single_output():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     binary = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, X[:, 0] > 0)
-    several = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, np.digitize(X[:, 0], [-0.4, 0.4]))
+    multiclass = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, np.digitize(X[:, 0], [-0.4, 0.4]))
     assert binary.gradient(X).shape == (60, 3)
-    assert several.gradient(X).shape == (60, 3, 3)
+    assert multiclass.gradient(X).shape == (60, 3, 3)
     assert binary.shap_values(X[:2], X).shape == (2, 3)
-    assert several.shap_values(X[:2], X).shape == (2, 3, 3)
-    np.testing.assert_array_equal(several.gradient(X), several.ensemble_.gradient(X))
+    assert multiclass.shap_values(X[:2], X).shape == (2, 3, 3)
+    np.testing.assert_array_equal(multiclass.gradient(X), multiclass.ensemble_.gradient(X))
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -105,7 +105,7 @@ def test_a_users_term_without_a_derivative_is_named(wrap):
 
 
 def test_a_users_term_can_have_a_derivative():
-    class Known(Linear):
+    class Slope(Linear):
         """A term with a derivative."""
 
         def gradient(self, X):
@@ -113,6 +113,6 @@ def test_a_users_term_can_have_a_derivative():
 
     rng = np.random.default_rng(0)
     X, slope = rng.standard_normal((5, D)), rng.standard_normal((D, 2))
-    for term in (Known(slope), STANDARD.around(Known(slope))):
+    for term in (Slope(slope), STANDARD.around(Slope(slope))):
         ensemble = Ensemble(np.zeros(2), (term,), np.ones((1, 2)))
         np.testing.assert_allclose(ensemble.gradient(X), differences(ensemble.raw, X), rtol=1e-8)

@@ -23,32 +23,32 @@ def names_in(tree: ast.AST) -> set[str]:
 
 def questions(source: str) -> list[int]:
     """Lines that ask for a kind of term, by isinstance, issubclass or the class of a match statement."""
-    found = []
+    lines = []
     for node in ast.walk(ast.parse(source)):
         asks = isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "issubclass"}
         if (asks and names_in(node.args[1]) & KINDS) or (
             isinstance(node, ast.MatchClass) and names_in(node) & KINDS
         ):
-            found.append(node.lineno)
-    return found
+            lines.append(node.lineno)
+    return lines
 
 
-def test_questions_are_found() -> None:
+def test_questions_of_the_kind_are_listed() -> None:
     assert {"Cosines", "Trees", "SymmetricTrees", "LinearTrees", "Mapped"} <= KINDS
     assert questions("x = isinstance(term, Cosines | terms.Trees)") == [1]
     assert not questions("x = isinstance(term, Term)")
 
 
 def test_no_other_room_asks_for_a_kind_of_term() -> None:
-    found = {str(path.relative_to(ROOT)): questions(path.read_text()) for path in OTHERS}
-    assert not {name: lines for name, lines in found.items() if lines}
+    by_file = {str(path.relative_to(ROOT)): questions(path.read_text()) for path in OTHERS}
+    assert not {name: lines for name, lines in by_file.items() if lines}
 
 
 def test_onnx_export_asks_in_the_file_of_the_kind_only() -> None:
     paths = Path(onnx_export.__file__).parent.glob("*.py")
     # Imputed cosines are relative to their center.
-    found = {path.name for path in paths if questions(path.read_text())}
-    assert found <= {"mapped.py"}
+    names = {path.name for path in paths if questions(path.read_text())}
+    assert names <= {"mapped.py"}
 
 
 def test_few_files_name_a_kind() -> None:

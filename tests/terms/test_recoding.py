@@ -41,8 +41,8 @@ def halves(frame: pd.DataFrame) -> list[np.ndarray]:
 
 
 def fitted(learner, frame, target, rows, **params):
-    given = {"n_estimators": 16, "early_stopping": False, "random_state": 0} | params
-    model = RFFBoostRegressor(learner=learner, **given)
+    options = {"n_estimators": 16, "early_stopping": False, "random_state": 0} | params
+    model = RFFBoostRegressor(learner=learner, **options)
     part = frame.iloc[rows].copy()
     part["letter"] = part["letter"].cat.remove_unused_categories()
     return model.fit(part, target[rows])
@@ -62,9 +62,9 @@ def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
     assert averaged.encoder_.categories.categories[2].tolist() == list(LETTERS)
     assert [len(one) for one in averaged.encoder_.expansion.one_hot] == [11, 6]
     assert all(len(model.encoder_.categories.categories[2]) < 10 for model in models)
-    wanted = np.mean([model.predict(frame) for model in models], axis=0)
-    np.testing.assert_allclose(averaged.predict(frame), wanted, atol=1e-9)
-    np.testing.assert_allclose(average(models[::-1]).predict(frame), wanted, atol=1e-9)
+    expected = np.mean([model.predict(frame) for model in models], axis=0)
+    np.testing.assert_allclose(averaged.predict(frame), expected, atol=1e-9)
+    np.testing.assert_allclose(average(models[::-1]).predict(frame), expected, atol=1e-9)
     averaged.save_model(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(frame), averaged.predict(frame))
     verify_onnx(averaged, to_onnx(averaged), frame, raise_on_mismatch=True)
@@ -82,8 +82,8 @@ def test_folds_with_a_rare_category():
         ["rare" if row == 17 else letter for row, letter in enumerate(frame["letter"])]
     )
     model = RFFBoostClassifier(n_estimators=30, early_stopping=False, random_state=0)
-    found = cross_validate(model, frame, (target > 0.0).astype(int), cv=4, return_estimator=True)
-    averaged = average(found["estimator"])
+    folds = cross_validate(model, frame, (target > 0.0).astype(int), cv=4, return_estimator=True)
+    averaged = average(folds["estimator"])
     assert "rare" in averaged.encoder_.categories.categories[2]
     assert averaged.score(frame, (target > 0.0).astype(int)) > 0.8
 

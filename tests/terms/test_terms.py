@@ -96,9 +96,11 @@ def X(rng):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_outputs_of_each_are_those_of_one_after_the_other(make, precision, rng, X):
     many, other = [make(rng) for _ in range(5)], cosines(rng, make(rng)(X).shape[1])
-    X, given = X.astype(precision), [*many[:2], other, *many[2:]]
-    found = outputs_of_each(given, X)
-    np.testing.assert_allclose(found, [term(X) for term in given], atol=1e-5 if precision == np.float32 else 1e-12)
+    X, terms = X.astype(precision), [*many[:2], other, *many[2:]]
+    outputs = outputs_of_each(terms, X)
+    np.testing.assert_allclose(
+        outputs, [term(X) for term in terms], atol=1e-5 if precision == np.float32 else 1e-12
+    )
 
 
 def walked(term, x):
@@ -119,9 +121,9 @@ def scattered(term, rng):
     place = rng.permutation(n + 4)[:n]
 
     def moved(name):
-        given = getattr(term, name)
-        out = np.zeros((n + 4, *given.shape[1:]), dtype=given.dtype)
-        out[place] = np.where(given >= 0, place[given], -1) if name in ("left", "right") else given
+        array = getattr(term, name)
+        out = np.zeros((n + 4, *array.shape[1:]), dtype=array.dtype)
+        out[place] = np.where(array >= 0, place[array], -1) if name in ("left", "right") else array
         return out
 
     nodes = "left", "right", "feature", "threshold", "missing_left", "value"
@@ -200,13 +202,13 @@ def test_outputs_of_each_want_the_columns_of_the_terms(rng, X):
 )
 def test_layout_of_the_features(make, layout, rng, X):
     X = X.astype(np.float32).astype(np.float64)
-    given = layout(X)
-    given.flags.writeable = False
+    rows = layout(X)
+    rows.flags.writeable = False
     term = make(rng)
-    tol = 1e-5 if given.dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(term(given), term(X), rtol=0, atol=tol)
-    assert term(given).dtype == np.float64
-    assert term(given[:0]).shape == (0, term(X).shape[1])
+    tol = 1e-5 if rows.dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(term(rows), term(X), rtol=0, atol=tol)
+    assert term(rows).dtype == np.float64
+    assert term(rows[:0]).shape == (0, term(X).shape[1])
 
 
 @terms

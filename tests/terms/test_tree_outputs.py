@@ -50,9 +50,9 @@ def X(rng):
 def test_outputs(n, term, rng):
     X, wide, group = rows_of(rng, n, 0.1), with_columns(term), np.arange(len(term.roots)) % 3
     np.testing.assert_array_equal(term(X), wide(X))
-    found = term.group_outputs(X, group, 3)
-    np.testing.assert_array_equal(found, wide.group_outputs(X, group, 3))
-    assert found.flags.c_contiguous
+    outputs = term.group_outputs(X, group, 3)
+    np.testing.assert_array_equal(outputs, wide.group_outputs(X, group, 3))
+    assert outputs.flags.c_contiguous
 
 
 @pytest.mark.parametrize("factor", [-0.3, np.array([1.0, -2.0, 0.5, 3.0])], ids=["number", "numbers"])
@@ -68,12 +68,12 @@ def test_scaled_stacked_and_split(factor, term, X):
 
 
 def test_in_ensembles(term, X):
-    found, weights = [], np.array([1.0, 2.0, 0.0, 5.0])
+    results, weights = [], np.array([1.0, 2.0, 0.0, 5.0])
     for one in (term, with_columns(term)):
         ensemble = Ensemble(np.zeros(C), (one, one), np.full((2, 2), 0.7))
         shares = importances(ensemble, X), importances(ensemble, X, output_weights=weights)
-        found.append((*shares, shapley_values(ensemble, X[:4], X[4:9]), *ensemble.staged(X)))
-    for ours, theirs in zip(*found, strict=True):
+        results.append((*shares, shapley_values(ensemble, X[:4], X[4:9]), *ensemble.staged(X)))
+    for ours, theirs in zip(*results, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

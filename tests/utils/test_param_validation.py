@@ -91,11 +91,11 @@ X = np.random.default_rng(0).standard_normal((30, 3))
 
 def checked(owners):
     """Each parameter of some objects that has a check."""
-    known = {type(owner).__name__: owner for owner in owners}.values()
-    given = [
-        (owner, name) for owner in known for name in owner.constraints if name in owner.get_params(deep=False)
+    by_type = {type(owner).__name__: owner for owner in owners}.values()
+    pairs = [
+        (owner, name) for owner in by_type for name in owner.constraints if name in owner.get_params(deep=False)
     ]
-    return pytest.mark.parametrize(("owner", "name"), given, ids=[f"{type(a).__name__}-{b}" for a, b in given])
+    return pytest.mark.parametrize(("owner", "name"), pairs, ids=[f"{type(a).__name__}-{b}" for a, b in pairs])
 
 
 def refusal(owner, name):
@@ -185,9 +185,9 @@ def test_messages_have_neither_numpy_scalars_nor_places_in_memory(value, text):
 
 
 def test_hints_for_what_is_no_table(tmp_path):
-    for given, hint in ((str(tmp_path / "train.csv"), "sources.csv"), (tmp_path, "sources.csv")):
+    for source, hint in ((str(tmp_path / "train.csv"), "sources.csv"), (tmp_path, "sources.csv")):
         with pytest.raises(TypeError, match=hint):
-            RFFBoostRegressor().fit(given, [0.0, 1.0])
+            RFFBoostRegressor().fit(source, [0.0, 1.0])
     (tmp_path / "m.onnx").write_bytes(b"\x08\x0e\x12\x01x:\x03\x12")
     with pytest.raises(ValueError, match=r"ONNX file: onnx_export.OnnxPredictor"):
         load_model(tmp_path / "m.onnx")

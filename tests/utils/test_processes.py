@@ -26,11 +26,11 @@ except KeyboardInterrupt:
 def test_workers_that_start_are_interrupted_without_tracebacks():
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     # Under nohup a child would inherit that Ctrl-C is ignored.
-    given = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = subprocess.Popen([sys.executable, "-c", WORKERS], start_new_session=True, **pipes)
     finally:
-        signal.signal(signal.SIGINT, given)
+        signal.signal(signal.SIGINT, handler)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.6)
     os.killpg(process.pid, signal.SIGINT)

@@ -86,7 +86,7 @@ def test_unknown_names_list_the_close_ones_and_all(table):
     with pytest.raises(ValueError, match=f"unknown {table.kind}") as error:
         table.create(name + "x")
     assert f"Did you mean {name!r}" in str(error.value)
-    assert all(known in str(error.value) for known in table.names())
+    assert all(name in str(error.value) for name in table.names())
     with pytest.raises(ValueError, match=f"unknown {table.kind} 'zzzzzz'\\. Registered") as error:
         table.create("zzzzzz")
 
@@ -135,15 +135,15 @@ def test_names_are_text(table, name):
 
 
 @pytest.mark.parametrize("name", ["mine", "my-loss", "pkg.loss", "l1+l2", "verlust_größe", "2"])
-def test_any_other_name_can_be_given(table, name):
+def test_any_other_name_is_allowed(table, name):
     table.register(name)(Cauchy)
     assert isinstance(table.create(name), Cauchy)
 
 
-@pytest.mark.parametrize("thing", [LogLoss(), Step, lambda: None, "LogLoss"])
-def test_only_classes_of_the_kind_are_registered(table, thing):
+@pytest.mark.parametrize("cls", [LogLoss(), Step, lambda: None, "LogLoss"])
+def test_only_classes_of_the_kind_are_registered(table, cls):
     with pytest.raises(TypeError, match="'mine' must be a subclass of Loss"):
-        table.register("mine")(thing)
+        table.register("mine")(cls)
 
 
 @pytest.fixture

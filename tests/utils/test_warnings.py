@@ -11,37 +11,37 @@ from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoost
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 2))
 Y = X[:, 0] + 0.1 * RNG.standard_normal(60)
-GIVEN = {"learner": "rff_newton", "n_estimators": 3, "early_stopping": False}
+PARAMS = {"learner": "rff_newton", "n_estimators": 3, "early_stopping": False}
 LETTERS = pd.DataFrame({"a": pd.Categorical(["x", "y"] * 30), "b": X[:, 0]})
 OTHERS = pd.DataFrame({"a": pd.Categorical(["u", "v"]), "b": X[:2, 0]})
 
 
 def light(_):
-    RFFBoostRegressor(**GIVEN).fit(X, Y, sample_weight=np.full(60, 1e-3))
+    RFFBoostRegressor(**PARAMS).fit(X, Y, sample_weight=np.full(60, 1e-3))
 
 
 def light_classes(_):
-    RFFBoostClassifier(**GIVEN).fit(X, Y > 0, sample_weight=np.full(60, 1e-3))
+    RFFBoostClassifier(**PARAMS).fit(X, Y > 0, sample_weight=np.full(60, 1e-3))
 
 
 def light_quantiles(_):
-    RFFBoostQuantileRegressor([0.5], **GIVEN).fit(X, Y, sample_weight=np.full(60, 1e-3))
+    RFFBoostQuantileRegressor([0.5], **PARAMS).fit(X, Y, sample_weight=np.full(60, 1e-3))
 
 
 def unknown_categories(_):
-    RFFBoostRegressor(**GIVEN).fit(LETTERS, Y).predict(OTHERS)
+    RFFBoostRegressor(**PARAMS).fit(LETTERS, Y).predict(OTHERS)
 
 
 def unknown_categories_of_an_average(_):
-    model = average([RFFBoostClassifier(**GIVEN).fit(LETTERS, Y > 0)] * 2)
+    model = average([RFFBoostClassifier(**PARAMS).fit(LETTERS, Y > 0)] * 2)
     model.predict_proba(OTHERS)
 
 
 def callbacks_left_out(folder):
-    RFFBoostRegressor(**GIVEN, callbacks=[TimeBudget(60.0)]).fit(X, Y).save_model(folder / "model")
+    RFFBoostRegressor(**PARAMS, callbacks=[TimeBudget(60.0)]).fit(X, Y).save_model(folder / "model")
 
 
-def seen_rows(_):
+def fitted_rows(_):
     first = RFFBoostRegressor("squared_error", "rff_newton", n_estimators=200, early_stopping=False).fit(X, Y)
     RFFBoostRegressor("squared_error", "rff_newton").fit(X, Y, init_model=first)
 
@@ -55,7 +55,7 @@ def seen_rows(_):
         (unknown_categories, "none of the categories"),
         (unknown_categories_of_an_average, "none of the categories"),
         (callbacks_left_out, "no part of a model file"),
-        (seen_rows, "may have been fitted to the held-out rows"),
+        (fitted_rows, "may have been fitted to the held-out rows"),
     ],
 )
 def test_a_warning_names_the_line_of_the_user(call, message, tmp_path):

@@ -218,8 +218,10 @@ def maximum_likelihood(
 
     bounds = list(zip((least - start) * unit, (largest - start) * unit, strict=True))
     options = {"ftol": 1e-15, "gtol": 1e-9}
-    found = minimize(objective, np.zeros(len(start)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(start + found.x / unit)
+    optimum = minimize(
+        objective, np.zeros(len(start)), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return np.asarray(start + optimum.x / unit)
 
 
 def weighted_moments(y: Array, weight: Array) -> tuple[float, float]:

@@ -22,10 +22,10 @@ class CountGenerator(stats.rv_discrete):
         return np.exp(self._logpmf(k, *shapes))
 
     def _ppf(self, q: Array, *shapes: Array) -> Array:
-        found = self._near_quantile(q, *shapes)
+        quantile = self._near_quantile(q, *shapes)
         # Rounding may lead to the next number.
-        is_next = (found > 0.0) & (self._cdf(found - 1.0, *shapes) >= q)
-        return np.where(is_next, found - 1.0, found)
+        is_next = (quantile > 0.0) & (self._cdf(quantile - 1.0, *shapes) >= q)
+        return np.where(is_next, quantile - 1.0, quantile)
 
 
 class ZeroInflatedPoissonGenerator(CountGenerator):
