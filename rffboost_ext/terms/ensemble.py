@@ -26,9 +26,8 @@ PART = 2_048
 class Ensemble(PickledByFields):
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
-    ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a`` scale them, ``a[:50]``
-    is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several seeds or folds, as does
-    :func:`rffboost_ext.average` for estimators. Features are in their original units.
+    ``a + b`` adds raw scores, ``0.5 * a`` scales them, ``a[:50]`` is the first 50 rounds. Features are in their
+    original units. :func:`rffboost_ext.average` averages estimators of several seeds or folds.
 
     Parameters
     ----------
@@ -199,23 +198,6 @@ class Ensemble(PickledByFields):
         return replace(self, baseline=float(factor) * self.baseline, moves=moves)
 
     __rmul__ = __mul__
-
-    def __radd__(self, other: int) -> Ensemble:
-        # sum() starts with 0.
-        return self if isinstance(other, int) and other == 0 else NotImplemented
-
-    def __neg__(self) -> Ensemble:
-        return -1.0 * self
-
-    def __sub__(self, other: Ensemble) -> Ensemble:
-        return self + -other if isinstance(other, Ensemble) else NotImplemented
-
-    def __truediv__(self, divisor: float) -> Ensemble:
-        if not isinstance(divisor, Real):
-            return NotImplemented
-        if not np.isfinite(divisor) or divisor == 0:
-            raise ValueError(f"an Ensemble is divided by a finite number other than 0, got {divisor}")
-        return self * (1.0 / float(divisor))
 
     def __repr__(self) -> str:
         return f"<Ensemble of {len(self)} rounds, {self.n_outputs} output{'s'[: self.n_outputs > 1]}>"

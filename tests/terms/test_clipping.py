@@ -64,8 +64,8 @@ def test_held_out_rows_belong_to_the_range(data):
     X = X.copy()
     X[:5] *= 3.0
     model = RFFBoostRegressor(random_state=0).fit(X, y)
-    found = {term.clipping.key for term in model.ensemble_.terms if isinstance(term, Cosines)}
-    assert found == {ClipAndLog(X.min(axis=0), X.max(axis=0), means=model.encoder_.expansion.means).key}
+    keys = {term.clipping.key for term in model.ensemble_.terms if isinstance(term, Cosines)}
+    assert keys == {ClipAndLog(X.min(axis=0), X.max(axis=0), means=model.encoder_.expansion.means).key}
 
 
 def test_what_early_stopping_sees_is_what_the_model_does(data):
@@ -159,7 +159,7 @@ def test_an_initial_model_keeps_its_own_range(data):
     params = {"learner": "rff_newton", "n_estimators": 8, "early_stopping": False, "random_state": 0}
     first = RFFBoostRegressor(**params).fit(X[few], y[few])
     both = RFFBoostRegressor(**params).fit(X, y, init_model=first)
-    further = both.ensemble_ - first.ensemble_
+    further = both.ensemble_ + -1.0 * first.ensemble_
     np.testing.assert_allclose(both.ensemble_.raw(Z) - first.ensemble_.raw(Z), further.raw(Z), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(first.predict(Z), first.predict(within(X[few], Z)))
     np.testing.assert_array_equal(both.predict(Z), both.predict(within(X, Z)))
@@ -231,9 +231,9 @@ def test_a_range_leaves_gaps_and_infinities_where_they_belong():
     X = np.array([[np.nan, -1e300, -np.inf], [np.inf, 5.0, np.inf]])
     for precision in (np.float32, np.float64):
         with np.errstate(over="ignore"):
-            given = X.astype(precision)
-        np.testing.assert_array_equal(clipping(given), [[np.nan, given[0, 1], 2.0], [1.0, 0.0, np.inf]])
-        assert clipping(given).dtype == precision
+            rows = X.astype(precision)
+        np.testing.assert_array_equal(clipping(rows), [[np.nan, rows[0, 1], 2.0], [1.0, 0.0, np.inf]])
+        assert clipping(rows).dtype == precision
     wave = Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), clipping=clipping)
     assert np.isnan(wave(X[:1])).all()
 
@@ -259,9 +259,9 @@ def test_cosines_of_an_expansion_are_held_behind_it(data):
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=2, early_stopping=False).fit(X, y)
     term = model.ensemble_.terms[0]
     assert isinstance(term, Mapped)
-    seen = term.feature_map(X)
-    np.testing.assert_array_equal(term.term.clipping.low, seen.min(axis=0))
-    np.testing.assert_array_equal(term.term.clipping.high, seen.max(axis=0))
+    inputs = term.feature_map(X)
+    np.testing.assert_array_equal(term.term.clipping.low, inputs.min(axis=0))
+    np.testing.assert_array_equal(term.term.clipping.high, inputs.max(axis=0))
 
 
 def test_a_learners_own_range_is_kept_within_that_of_the_data():

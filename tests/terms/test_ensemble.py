@@ -90,11 +90,6 @@ def test_algebra(keep, X):
         (a + b + a, 2.0 * a.raw(X) + b.raw(X)),
         (0.3 * (a + b) + 0.7 * b, 0.3 * a.raw(X) + b.raw(X)),
         (mean_ensemble([a, b]), 0.5 * (a.raw(X) + b.raw(X))),
-        (sum([a, b, b]), a.raw(X) + 2.0 * b.raw(X)),
-        (sum([a, b]) / 2, 0.5 * (a.raw(X) + b.raw(X))),
-        (a - b, a.raw(X) - b.raw(X)),
-        (-a, -a.raw(X)),
-        (a / np.float32(4.0), 0.25 * a.raw(X)),
     ]:
         assert isinstance(made, Ensemble)
         np.testing.assert_allclose(made.raw(X), expected, rtol=0, atol=1e-12)
@@ -130,12 +125,11 @@ def test_only_numbers_scale_an_ensemble_and_ensembles_are_added():
     for other in ("a", 2.0j, np.complex128(2.0j), random_ensemble(1)):
         with pytest.raises(TypeError):
             random_ensemble(1) * other
-    for wrong in (lambda a: a + 1.0, lambda a: 1 + a, lambda a: a - 1.0, lambda a: 1.0 - a, lambda a: 1.0 / a):
+    for wrong in (lambda a: a + 1.0, lambda a: 1 + a):
         with pytest.raises(TypeError):
             wrong(random_ensemble(1))
-    for divisor in (0, 0.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match="finite number other than 0"):
-            random_ensemble(1) / divisor
+    with pytest.raises(ValueError, match="finite number, got nan"):
+        np.nan * random_ensemble(1)
     with pytest.raises(ValueError, match="1 and 2 outputs"):
         random_ensemble(1) + Ensemble(np.zeros(2), (), np.empty((0, 2)))
     with pytest.raises(ValueError, match="ensembles"):
@@ -146,7 +140,7 @@ def test_only_numbers_scale_an_ensemble_and_ensembles_are_added():
 @pytest.mark.parametrize("step", ["auto", Ridge()], ids=["auto", "ridge"])
 def test_the_loops_scores_are_the_ensembles(learner, step):
     X, y = make_data(LOSS_CASES[0])
-    seen = []
+    scores = []
     fitted = boost(
         Design(X, FeatureMap(center=X.mean(axis=0), scale=X.std(axis=0))),
         y[:, None].astype(float),
@@ -155,8 +149,8 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
         step=step,
         n_estimators=ROUNDS,
         random_state=0,
-        callbacks=[lambda progress: seen.append(progress.raw)],
+        callbacks=[lambda progress: scores.append(progress.raw)],
     )
     stages = list(fitted.staged(X))
-    np.testing.assert_allclose(seen, stages[1:], rtol=0, atol=learner.drift)
+    np.testing.assert_allclose(scores, stages[1:], rtol=0, atol=learner.drift)
     np.testing.assert_allclose(fitted.raw(X), stages[-1], rtol=0, atol=1e-12)
