@@ -1,6 +1,6 @@
 """Files without pickle: values as JSON and raw arrays, in a container with a checksum."""
 
-from . import parts  # noqa: F401 - registers how the classes of this package are stored
+from . import stored_classes  # noqa: F401 - registers how the classes of this package are stored
 from .container import VERSION
 from .values import storable
 

@@ -41,16 +41,16 @@ VERBS = ("is ", "was ", "has ", "holds ", "refers ")
 
 
 def write_value(
-    path: str | os.PathLike[str], kind: str, value: Any, name: str, more: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str], value: Any, name: str, more: Mapping[str, Any] | None = None
 ) -> None:
-    """Write `value`, which messages call `name`, to a file of a kind, atomically, with `more` in its header."""
+    """Write `value`, which messages call `name`, to a file, atomically, with `more` in its header."""
     packer = Packer()
     contents = packer.pack(value, name)
-    write_atomically(path, encode(kind, contents, packer.arrays, more))
+    write_atomically(path, encode(contents, packer.arrays, more))
 
 
-def read_value(path: str | os.PathLike[str], kind: str) -> Any:
-    """Read the value in a file of a kind.
+def read_value(path: str | os.PathLike[str]) -> Any:
+    """Read the value in a file.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
         If the file cannot be read.
     """
     with intact_bytes(path) as data:
-        contents, arrays = decode(kind, data)
+        contents, arrays = decode(data)
         return Unpacker(arrays).unpack(contents)
 
 
@@ -86,12 +86,12 @@ def naming_file(path: str) -> Iterator[None]:
         raise ValueError(f"{path!r} {reason}") from error
 
 
-def encode(kind: str, contents: Any, arrays: Sequence[Array], more: Mapping[str, Any] | None = None) -> bytes:
+def encode(contents: Any, arrays: Sequence[Array], more: Mapping[str, Any] | None = None) -> bytes:
     """The bytes of a file with `contents`, JSON that refers to `arrays` by index, and `more` in its header."""
     from .._version import __version__
 
     table = [[array.dtype.str, list(array.shape), order_of(array)] for array in arrays]
-    header = {"kind": kind, "written_by": f"rffboost_ext {__version__}", **(more or {})}
+    header = {"kind": "model", "written_by": f"rffboost_ext {__version__}", **(more or {})}
     header |= {"contents": contents, "arrays": table}
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     raw = [array.tobytes(order) for array, (_, _, order) in zip(arrays, table, strict=True)]  # type: ignore[arg-type]
@@ -99,15 +99,16 @@ def encode(kind: str, contents: Any, arrays: Sequence[Array], more: Mapping[str,
     return body + hashlib.sha256(body).digest()
 
 
-def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
+def decode(data: bytes) -> tuple[Any, list[Array]]:
     """Contents and arrays of an intact file.
 
     Raises
     ------
     ValueError
-        If the file is of another version, or of another kind. The message starts with a verb.
+        If the file is of another version, or its header does not fit the arrays. The message starts with a verb.
     """
-    header, raw = header_of(kind, data)
+    text, raw = split_sections(data)
+    header = json.loads(text)
     arrays, end = [], 0
     for dtype, shape, order in header["arrays"]:
         if not DTYPE.fullmatch(dtype):
@@ -119,15 +120,6 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     if end != len(raw):
         raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {end}")
     return header["contents"], arrays
-
-
-def header_of(kind: str, data: bytes) -> tuple[Any, memoryview]:
-    """Header and arrays of an intact file; a ValueError if it is of another kind."""
-    text, raw = split_sections(data)
-    header = json.loads(text)
-    if header["kind"] != kind:
-        raise ValueError(f"holds a {header['kind']}, not a {kind}")
-    return header, raw
 
 
 def read_intact(file: BinaryIO) -> bytes:

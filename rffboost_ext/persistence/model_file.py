@@ -7,6 +7,7 @@ No code from a file is run: classes are looked up by name among those that are r
 
 from __future__ import annotations
 
+import json
 import numbers
 import os
 from collections.abc import Mapping
@@ -19,9 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import check_metadata
 from ..utils.warnings import warn_user
-from .container import header_of, intact_bytes, naming_file, read_value, write_value
+from .container import intact_bytes, naming_file, read_value, split_sections, write_value
 
-KIND = "model"
 E = TypeVar("E", bound="ModelFileMixin")
 
 
@@ -145,7 +145,7 @@ def save_model(
     if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
-    write_value(path, KIND, model, type(model).__name__, {key: entry for key, entry in entries.items() if entry})
+    write_value(path, model, type(model).__name__, {key: entry for key, entry in entries.items() if entry})
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def describe_model(path: str | os.PathLike[str]) -> ModelDescription:
     ({'commit': '4f2a'}, 3)
     """
     with intact_bytes(path) as data:
-        header, _ = header_of(KIND, data)
+        header = json.loads(split_sections(data)[0])
         entries = check_metadata("its header", header.get("metadata"), header.get("model_version", 0))
         return ModelDescription(str(header["written_by"]), **entries)
 
@@ -247,7 +247,7 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     >>> type(again).__name__, bool((again.predict(X) == model.predict(X)).all())
     ('RFFBoostRegressor', True)
     """
-    model = read_value(path, KIND)
+    model = read_value(path)
     if isinstance(model, Ensemble):
         with naming_file(os.fspath(path)):
             model.check(None)

@@ -98,6 +98,6 @@ def test_models_that_cannot_be(name, value):
     "model", [booster(), quantiles(), ConformalRegressor(booster())], ids=lambda m: type(m).__name__
 )
 def test_a_file_of_an_unfitted_model_is_refused(model, tmp_path):
-    container.write_value(tmp_path / "model", "model", model, "model")
+    container.write_value(tmp_path / "model", model, "model")
     with pytest.raises(ValueError, match="that is not fitted"):
         load_model(tmp_path / "model")

@@ -47,7 +47,7 @@ def assert_same(one, other, X: Array) -> None:
 def packed_and_back(value):
     packer = Packer()
     data = packer.pack(value, "value")
-    contents, arrays = container.decode("test", container.encode("test", data, packer.arrays))
+    contents, arrays = container.decode(container.encode(data, packer.arrays))
     return Unpacker(arrays).unpack(contents)
 
 

@@ -28,7 +28,7 @@ from .model_file_cases import FEW, X, Y, sealed
 def packed(value) -> bytes:
     """The file of a value that may be damaged."""
     packer = Packer()
-    return container.encode("model", packer.pack(value, "model"), packer.arrays)
+    return container.encode(packer.pack(value, "model"), packer.arrays)
 
 
 def small_model(learner: str) -> bytes:
@@ -134,14 +134,14 @@ def forged(data: bytes, rng: random.Random) -> bytes:
         raw[rng.randrange(len(raw))] ^= 0xFF
         header = replaced(header, rng.choice(list(nodes(header))), rng.choice(ODD))
         return sealed(json.dumps(header).encode(), bytes(raw))
-    contents, arrays = container.decode("model", data)
+    contents, arrays = container.decode(data)
     if rng.random() < 0.5:
         contents = replaced(contents, rng.choice(list(nodes(contents))), rng.choice(ODD))
     else:
         with contextlib.suppress(TypeError, ValueError, IndexError):
             at = rng.randrange(len(arrays))
             arrays[at] = rng.choice(CHANGES)(arrays[at])
-    return container.encode("model", contents, arrays)
+    return container.encode(contents, arrays)
 
 
 @pytest.mark.parametrize("learner", ["mixture", "symmetric_tree", "rff_ridge"])
@@ -197,9 +197,9 @@ def test_walks_of_forged_trees_end(good, place):
 def test_categories_are_checked_at_loading(value, tmp_path):
     table = pd.DataFrame({"k": pd.Categorical(np.where(Y, "p", "q"))})
     model = RFFBoostRegressor(**(FEW | {"learner": "tree"})).fit(table, X[:, 0])
-    contents, arrays = container.decode("model", packed(model))
+    contents, arrays = container.decode(packed(model))
     path = next(path for path in nodes(contents) if path[-3:] == ("categories", "tuple", 0))
-    (tmp_path / "model").write_bytes(container.encode("model", replaced(contents, path, value), arrays))
+    (tmp_path / "model").write_bytes(container.encode(replaced(contents, path, value), arrays))
     with pytest.raises(ValueError, match=r"model' .*categories cannot be"):
         load_model(tmp_path / "model")
 

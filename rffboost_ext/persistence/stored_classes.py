@@ -36,8 +36,8 @@ def build_random_state(state: dict[str, Any]) -> np.random.RandomState:
 
 for _part in (LabelRegression, MultilabelLogLoss, MultinomialLogLoss, Shrunk, Decay, *KINDS):
     storable(_part.__name__)(_part)
-for _held in (FeatureMap, ImputeAndEncode, ClipAndLog, CategoryEncoding, Ensemble):
-    # Checked by what they belong to, which knows the number of columns.
-    storable(_held.__name__)(_held)
+for _checked_by_owner in (FeatureMap, ImputeAndEncode, ClipAndLog, CategoryEncoding, Ensemble):
+    # Terms and estimators check these, as they know the number of columns.
+    storable(_checked_by_owner.__name__)(_checked_by_owner)
 storable("Projection", build=lambda state: Projection.of(**state))(Projection)
 storable("RandomState", random_state_to_dict, build_random_state)(np.random.RandomState)
