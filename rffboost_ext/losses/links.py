@@ -275,7 +275,7 @@ class OneVsRestLink(Link):
     slope: float = 1.0
 
     def inverse(self, raw: Array) -> Array:
-        return LogitLink(self.slope).inverse(raw)
+        return sigmoid(self.slope * raw)
 
 
 @dataclass(frozen=True)

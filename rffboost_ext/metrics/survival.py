@@ -57,7 +57,8 @@ def concordance_index(y_true: Any, risk: Any, *, sample_weight: Any = None) -> f
     >>> concordance_index(y, [0.7, 0.2, 0.9])
     0.5
     """
-    bounds = SurvivalTargets("concordance_index", infinite=True).transform_of(y_true)
+    targets = SurvivalTargets("concordance_index", infinite=True)
+    bounds = targets.transform(targets.columns(y_true))
     values = np.asarray(number_array(risk), dtype=np.float64)
     if values.shape != (len(bounds),):
         raise ValueError(f"concordance_index: risk must have shape ({len(bounds)},), got {values.shape}")

@@ -62,7 +62,8 @@ def fit_feature_expansion(
         Whether missing values are allowed in columns that have none in training.
     """
     if isinstance(X, SparseRows):
-        columns = np.sort(np.argsort(-X.counts, kind="stable")[: sketch_size(len(X))])
+        size = max(1, min(SKETCH_BYTES // (8 * max(1, len(X))), SKETCH_COLUMNS))
+        columns = np.sort(np.argsort(-X.counts, kind="stable")[:size])
         means = observed_means(X[:, columns], weight)
         return ImputeAndEncode(X.shape[1], columns, means, NO_COLUMNS, NO_COLUMNS, ())
     if not (coded or missing.any()):
@@ -80,11 +81,6 @@ def fit_feature_expansion(
     codes = np.array(coded, dtype=np.int64)
     regressions = imputation_regressions(X[:, numbers], weight, fill)
     return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, regressions)
-
-
-def sketch_size(n_rows: int) -> int:
-    """The number of columns of sparse rows that learners of numbers see."""
-    return max(1, min(SKETCH_BYTES // (8 * max(1, n_rows)), SKETCH_COLUMNS))
 
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:

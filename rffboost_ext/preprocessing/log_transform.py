@@ -15,7 +15,6 @@ from ..losses.coupling import whole_groups
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
-from ..utils.sparse import Rows
 from ..utils.typing import Array
 from .feature_expansion import fit_scaling, skewness
 
@@ -57,7 +56,8 @@ def choose_log_transform(
     rng = np.random.default_rng([seed, 2])
     drawn = draw_uniform(rng, np.arange(len(rows)), SKEWNESS_ROWS)
     sample = rows.take(drawn)
-    numbers = numeric_columns(sample.X, expansion)
+    numeric = np.asarray(sample.X) if expansion is None else expansion.impute(sample.X[:, expansion.numeric])
+    numbers = numeric.astype(np.float64)
     mild, strong = candidate_log_scales(numbers, sample.weight, clipping, (MILD, STRONG))
     if len(sample) < MIN_ROWS or not mild.any():
         return clipping
@@ -73,11 +73,6 @@ def choose_log_transform(
         if error < (1.0 - MIN_GAIN) * least:
             best, least, place = candidate, error, candidate_place
     return best
-
-
-def numeric_columns(X: Rows, expansion: ImputeAndEncode | None) -> Array:
-    """The numeric columns, imputed, (n, p): the first of the expanded columns."""
-    return (np.asarray(X) if expansion is None else expansion.impute(X[:, expansion.numeric])).astype(np.float64)
 
 
 def candidate_log_scales(

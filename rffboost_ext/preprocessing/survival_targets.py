@@ -67,9 +67,5 @@ class SurvivalTargets(RealTargets):
             )
         return event, time
 
-    def transform_of(self, y: Any) -> Array:
-        """The two columns of a target of any kind, (n, 2), float64, none of which is missing."""
-        return self.transform(self.columns(y))
-
     def read(self, y: Any) -> Array:
         return np.asarray(self.columns(y))

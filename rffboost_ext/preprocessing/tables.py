@@ -95,8 +95,8 @@ def is_dense(values: Any) -> bool:
         return not values.dtype.names
     if isinstance(values, nw.LazyFrame | str | bytes | Mapping) or is_sparse(values):
         return False
-    known = isinstance(values, nw.DataFrame | numbers.Number) or values is None
-    return known or any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
+    is_plain = isinstance(values, nw.DataFrame | numbers.Number) or values is None
+    return is_plain or any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
 
 
 def is_table(X: Any) -> bool:
@@ -181,7 +181,7 @@ def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
     ValueError, TypeError
         If a value is no real number; the message names all such columns, and in a fit says what they may hold.
     """
-    found: list[Array] = []
+    arrays: list[Array] = []
     errors: dict[int, ValueError | TypeError] = {}
     for column in columns:
         array = column_array(get_column(X, column))
@@ -190,7 +190,7 @@ def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
                 must = f"column {describe_column(X, column)} of X must hold numbers"
                 must += allowed_in_fit(X, column, array) if in_fit else ", as in fit"
                 array = real_numbers(array, must, text=True, missing=True)
-            found.append(array)
+            arrays.append(array)
         except (ValueError, TypeError) as error:
             errors[column] = error
     if errors:
@@ -198,7 +198,7 @@ def number_columns(X: Any, columns: Iterable[int], in_fit: bool) -> list[Array]:
         names = ", ".join(describe_column(X, column) for column, _ in others)
         joint = type(first)(f"{first}; so must {names}" if others else str(first))
         raise at_entry(joint, getattr(first, "entry", None)) from first
-    return found
+    return arrays
 
 
 def allowed_in_fit(X: Any, column: int, array: Array) -> str:
@@ -253,14 +253,6 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
     return np.column_stack(columns).astype(np.float32 if single else np.float64, copy=False)
 
 
-def replace_missing(values: Array) -> Array:
-    """An array; if it is of objects, with NaN for missing values such as pandas' NA."""
-    if values.dtype.kind != "O":
-        return values
-    entries = [np.nan if is_missing(value) else value for value in values.ravel()]
-    return np.array(entries, dtype=object).reshape(values.shape)
-
-
 def target_array(y: Any, name: str = "y") -> Array:
     """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
     if type(y) is np.ndarray and not y.dtype.names:
@@ -281,11 +273,13 @@ def label_array(y: Any) -> Array:
         raise ValueError("y must hold labels, got complex numbers: Complex data not supported")
     if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
         return labels
-    found = labels.ravel()
-    missing = np.array(list(map(is_missing, found)), dtype=bool) if found.dtype == object else found != found
+    entries = labels.ravel()
+    missing = (
+        np.array(list(map(is_missing, entries)), dtype=bool) if entries.dtype == object else entries != entries
+    )
     if missing.any():
         place = int(missing.argmax())
-        error = ValueError(f"y must hold labels, got {told(found[place])} as entry {place}, a missing value")
+        error = ValueError(f"y must hold labels, got {told(entries[place])} as entry {place}, a missing value")
         raise at_entry(error, place)
     return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
 

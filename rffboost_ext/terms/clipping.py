@@ -123,20 +123,16 @@ class ClipAndLog(PickledByFields):
 
     def after(self, other: ClipAndLog) -> ClipAndLog:
         """The range that is equivalent to clipping to `other`, then to this one; without log transforms."""
-        self._require_no_log(other)
-        means = self.means if other.means is None else other.means
-        return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0], means=means)
-
-    def _require_no_log(self, other: ClipAndLog) -> None:
-        """Raise a ValueError if either of two has a log transform."""
         if self.log_scale is not None or other.log_scale is not None:
             raise ValueError("ranges with a log transform cannot be combined")
+        means = self.means if other.means is None else other.means
+        return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0], means=means)
 
     def check(self, n_features: int) -> None:
         """Raise a ValueError unless the arrays have the right shapes, and log scales have finite anchors."""
         optional = {"log_scale": self.log_scale, "means": self.means}
-        given = {"low": self.low, "high": self.high, **{k: v for k, v in optional.items() if v is not None}}
-        for name, array in given.items():
+        arrays = {"low": self.low, "high": self.high, **{k: v for k, v in optional.items() if v is not None}}
+        for name, array in arrays.items():
             require_field(name, array, (n_features,))
         if self.log_scale is None:
             return

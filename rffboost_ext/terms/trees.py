@@ -116,23 +116,19 @@ class Trees(Term):
 
     def _sums(self, X: Array, group: Array, n_groups: int) -> Array:
         """As :meth:`group_outputs`, with the columns of `value` in place of the outputs."""
+        from ..kernels.tree_evaluation_bottom_up import add_trees_bottom_up
+        from ..kernels.tree_traversal import BLOCK, add_trees
+
+        *nodes, value = self.level_order
         out, number = np.zeros((n_groups, len(X), self.value.shape[1])), len(self.roots)
         begin = self.bottom_up[0] if len(X) >= MIN_ROWS else np.zeros(number + 1, dtype=np.int32)
         # Trees are added in their order: one call for consecutive trees of the same kind.
         is_bottom_up = begin[1:] > begin[:-1]
         ends = np.append(np.flatnonzero(np.diff(is_bottom_up)) + 1, number)
         for first, last in pairwise(np.append(0, ends).tolist() if number else ()):
-            self._add_trees(X, group, first, last, bool(is_bottom_up[first]), out)
+            kernel, arrays = (add_trees_bottom_up, self.bottom_up) if is_bottom_up[first] else (add_trees, nodes)
+            run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
         return out
-
-    def _add_trees(self, X: Array, group: Array, first: int, last: int, is_bottom_up: bool, out: Array) -> None:
-        """Add trees first .. last-1 to the sums of their groups."""
-        from ..kernels.tree_evaluation_bottom_up import add_trees_bottom_up
-        from ..kernels.tree_traversal import BLOCK, add_trees
-
-        *nodes, value = self.level_order
-        kernel, arrays = (add_trees_bottom_up, self.bottom_up) if is_bottom_up else (add_trees, nodes)
-        run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
 
     def _of_used_columns(self, X: SparseRows) -> tuple[Trees, Array]:
         """The trees as functions of the columns that they split, and these columns of sparse rows, (n, k)."""
