@@ -11,10 +11,13 @@ from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import (
     AbsoluteError,
     BinaryLogitLink,
+    Cox,
     FunctionLink,
     Gamma,
     Huber,
     IdentityLink,
+    LabelRegression,
+    LambdaRank,
     LogLoss,
     Poisson,
     Quantile,
@@ -71,14 +74,14 @@ FACTS = "task", "fit_criterion", "exact_gradient", "exact_hessian", "bounded_rat
 def test_a_loss_around_another_is_that_one(loss: LossCase, wrapper):
     rng, n = np.random.default_rng(1), 40
     y, weight, raw = loss.targets(rng, n), rng.uniform(0.5, 2.0, n), rng.standard_normal((n, loss.n_outputs))
-    around, wanted = (made.prepared(y, weight) for made in (wrapper(loss.make()), loss.make()))
-    assert repr(around.loss) == repr(wanted)
+    around, plain = (made.prepared(y, weight) for made in (wrapper(loss.make()), loss.make()))
+    assert repr(around.loss) == repr(plain)
     assert repr(clone(around)) == repr(around)
     for method in ("value", "derivatives"):
-        np.testing.assert_array_equal(getattr(around, method)(y, raw), getattr(wanted, method)(y, raw))
-    np.testing.assert_array_equal(around.link.inverse(raw), wanted.link.inverse(raw))
-    assert [getattr(around, name) for name in FACTS] == [getattr(wanted, name) for name in FACTS]
-    baseline = wanted.baseline(y, weight) * (wrapper is LossWrapper)
+        np.testing.assert_array_equal(getattr(around, method)(y, raw), getattr(plain, method)(y, raw))
+    np.testing.assert_array_equal(around.link.inverse(raw), plain.link.inverse(raw))
+    assert [getattr(around, name) for name in FACTS] == [getattr(plain, name) for name in FACTS]
+    baseline = plain.baseline(y, weight) * (wrapper is LossWrapper)
     np.testing.assert_array_equal(around.baseline(y, weight), baseline)
 
 
@@ -141,9 +144,15 @@ def test_a_loss_of_classes_says_so():
         ValueError, match=r"loss Untold\(\): .* got shape \(3, 2\) .*; set task = 'classification'"
     ):
         RFFBoostClassifier(Untold(), **PLAIN).fit(X, Y > 1.0)
-    found = RFFBoostClassifier(Told(), **PLAIN).fit(X, Y > 1.0).predict_proba(X)
+    probability = RFFBoostClassifier(Told(), **PLAIN).fit(X, Y > 1.0).predict_proba(X)
     ours = RFFBoostClassifier("log_loss", **PLAIN).fit(X, Y > 1.0).predict_proba(X)
-    np.testing.assert_allclose(found, ours, atol=1e-5)
+    np.testing.assert_allclose(probability, ours, atol=1e-5)
+
+
+@pytest.mark.parametrize("inner", [Cox(), LambdaRank(), LogLoss, "squared_error"], ids=repr)
+def test_coupled_rows_and_what_is_no_loss_are_not_wrapped(inner):
+    with pytest.raises(TypeError, match="LabelRegression: loss must be a Loss of rows that are not coupled, got"):
+        RFFBoostClassifier(LabelRegression(inner), **PLAIN).fit(X, Y > 1.0)
 
 
 @pytest.mark.parametrize("link", [np.exp, np.negative, np.zeros_like], ids=["positive", "falling", "flat"])
