@@ -1,4 +1,4 @@
-"""Curves over rounds are those of the fit, and calibration is that of the distributions."""
+"""Displays of curves over rounds, and of the calibration of distributions."""
 
 from __future__ import annotations
 

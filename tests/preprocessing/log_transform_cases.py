@@ -1,4 +1,4 @@
-"""Skewed data, and how to tell whether a model bends them."""
+"""Skewed data, and whether a model log-transforms them."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def extents_of(model):
     return {term.clipping.key: term.clipping for term in terms if isinstance(term, Cosines)}.values()
 
 
-def is_bent(model) -> bool:
+def is_transformed(model) -> bool:
     return any(clipping.log_scale is not None for clipping in extents_of(model))

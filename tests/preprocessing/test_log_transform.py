@@ -1,4 +1,4 @@
-"""Skewed features: what a bend is, and when features are bent."""
+"""Log transforms: their formula, and which skewed features are transformed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from rffboost_ext.utils.kernel_ridge import local_search
 
 from ..cases import LOSS_CASES
 from ..own_parts import Linear
-from ..terms.test_terms import BENT, cosines
-from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
+from ..terms.test_terms import TRANSFORMED, cosines
+from .log_transform_cases import PLAIN, N, extents_of, is_transformed, skewed_data
 
 
 @pytest.fixture(scope="module")
@@ -46,32 +46,36 @@ def skewed():
     return skewed_data()
 
 
-def bent_by_hand(x, low, high, bend):
+def transformed_by_hand(x, low, high, log_scale):
     x = min(max(x, low), high)
-    if bend == 0.0:
+    if log_scale == 0.0:
         return x
-    end = low if bend > 0.0 else high
-    return end + bend * np.log(1.0 + (x - end) / bend)
+    end = low if log_scale > 0.0 else high
+    return end + log_scale * np.log(1.0 + (x - end) / log_scale)
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-def test_a_bend_is_a_logarithm_from_one_end_on(precision):
+def test_a_log_transform_is_a_logarithm_from_one_end_on(precision):
     X = 2.0 * np.random.default_rng(0).standard_normal((40, 4)).astype(precision)
     expected = [
-        [bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.log_scale, strict=True)] for row in X
+        [
+            transformed_by_hand(*one)
+            for one in zip(row, TRANSFORMED.low, TRANSFORMED.high, TRANSFORMED.log_scale, strict=True)
+        ]
+        for row in X
     ]
-    assert BENT(X).dtype == np.float64
-    assert replace(BENT, log_scale=None)(X).dtype == precision
-    np.testing.assert_allclose(BENT(X), expected, rtol=1e-14, atol=1e-14)
+    assert TRANSFORMED(X).dtype == np.float64
+    assert replace(TRANSFORMED, log_scale=None)(X).dtype == precision
+    np.testing.assert_allclose(TRANSFORMED(X), expected, rtol=1e-14, atol=1e-14)
     X[0] = np.nan
-    assert np.isnan(BENT(X)[0]).all()
+    assert np.isnan(TRANSFORMED(X)[0]).all()
 
 
 def test_units_and_origins_of_features_do_not_matter():
     X = np.random.default_rng(2).uniform(-1.5, 2.5, (60, 4))
     shift, scale = np.array([3.0, -1.0, 1e3, 0.0]), np.array([0.1, 5.0, 2.0, 1e3])
-    moved = BENT.translate(shift, scale)
-    np.testing.assert_allclose(moved(scale * X + shift), scale * BENT(X) + shift, rtol=1e-12)
+    moved = TRANSFORMED.translate(shift, scale)
+    np.testing.assert_allclose(moved(scale * X + shift), scale * TRANSFORMED(X) + shift, rtol=1e-12)
 
 
 def test_rounded_ends_do_not_lead_beyond_the_logarithm():
@@ -79,26 +83,26 @@ def test_rounded_ends_do_not_lead_beyond_the_logarithm():
     assert np.isfinite(clipping(np.array([[1e8], [2e8]], dtype=np.float32))).all()
 
 
-def test_ranges_with_bends_are_not_combined():
+def test_ranges_with_log_transforms_are_not_combined():
     with pytest.raises(ValueError, match="ranges with a log transform cannot be combined"):
-        BENT.after(replace(BENT, log_scale=None))
+        TRANSFORMED.after(replace(TRANSFORMED, log_scale=None))
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
-def test_bent_cosines_are_those_of_bent_features(outputs):
+def test_transformed_cosines_are_those_of_transformed_features(outputs):
     rng = np.random.default_rng(3)
     term = cosines(rng, outputs, centered=True)
-    held, X = replace(term, clipping=BENT), rng.uniform(-1.5, 2.5, (300, 4))
-    np.testing.assert_allclose(held(X), term(BENT(X)), atol=1e-12)
+    held, X = replace(term, clipping=TRANSFORMED), rng.uniform(-1.5, 2.5, (300, 4))
+    np.testing.assert_allclose(held(X), term(TRANSFORMED(X)), atol=1e-12)
     np.testing.assert_allclose(held(X.astype(np.float32)), held(X), atol=1e-4)
-    np.testing.assert_allclose(held.features(X), term.features(BENT(X)), atol=1e-12)
+    np.testing.assert_allclose(held.features(X), term.features(TRANSFORMED(X)), atol=1e-12)
     inner = rng.uniform([-0.9, -0.4, -5.0, 0.1], [0.9, 1.9, 0.4, 0.1], (20, 4))
     step = 1e-6 * np.eye(4)[:3]
     numeric = np.stack([(held(inner + e) - held(inner - e)) / 2e-6 for e in step], axis=2)
     np.testing.assert_allclose(held.gradient(inner)[:, :, :3], numeric, atol=1e-5)
     np.testing.assert_allclose(
         shapley_values(alone(held), X[:3], X[3:9]),
-        shapley_values(alone(term), BENT(X[:3]), BENT(X[3:9])),
+        shapley_values(alone(term), TRANSFORMED(X[:3]), TRANSFORMED(X[3:9])),
         atol=1e-12,
     )
     center, scale = rng.standard_normal(4), rng.uniform(0.5, 2.0, 4)
@@ -117,27 +121,27 @@ def numbers(seed=4):
     return X, ClipAndLog(X.min(axis=0), X.max(axis=0))
 
 
-def test_bends_take_away_skewness():
+def test_log_transforms_reduce_skewness():
     X, clipping = numbers()
-    mild, bend = candidate_log_scales(X, np.ones(500), clipping, ((1.0,), (0.3, 0.1)))
+    mild, log_scale = candidate_log_scales(X, np.ones(500), clipping, ((1.0,), (0.3, 0.1)))
     (at_once,) = candidate_log_scales(X, np.ones(500), clipping, ((1.0, 0.3, 0.1),))
-    np.testing.assert_array_equal(bend, at_once)
-    assert (np.abs(mild) >= np.abs(bend)).all()
-    skewed, bent = [0, 1, 5], replace(clipping, log_scale=bend)(X)
-    assert bend[0] > 0.0 > bend[1]
-    assert (np.abs(skew(bent[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
+    np.testing.assert_array_equal(log_scale, at_once)
+    assert (np.abs(mild) >= np.abs(log_scale)).all()
+    skewed, transformed = [0, 1, 5], replace(clipping, log_scale=log_scale)(X)
+    assert log_scale[0] > 0.0 > log_scale[1]
+    assert (np.abs(skew(transformed[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
     # Even, of two values, and constant.
-    np.testing.assert_array_equal(bend[2:5], 0.0)
+    np.testing.assert_array_equal(log_scale[2:5], 0.0)
 
 
-def test_bends_follow_units_mirrors_and_weights():
+def test_log_transforms_follow_units_mirrors_and_weights():
     X, clipping = numbers()
     strengths = ((1.0, 0.3, 0.1),)
-    (bend,) = candidate_log_scales(X, np.ones(500), clipping, strengths)
+    (log_scale,) = candidate_log_scales(X, np.ones(500), clipping, strengths)
     factor = np.array([-2.0, 0.5, 3.0, 1.0, 1.0, -1e3])
     ends = np.sort([factor * clipping.low, factor * clipping.high], axis=0)
     np.testing.assert_allclose(
-        candidate_log_scales(factor * X, np.ones(500), ClipAndLog(*ends), strengths), [factor * bend]
+        candidate_log_scales(factor * X, np.ones(500), ClipAndLog(*ends), strengths), [factor * log_scale]
     )
     twice = np.arange(500) % 3
     np.testing.assert_allclose(
@@ -175,7 +179,7 @@ def test_kernels_are_compared_by_refits_without_each_row(skewed):
 
 
 @pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])
-def test_features_are_bent_where_that_helps(task, skewed):
+def test_features_are_transformed_if_the_error_falls(task, skewed):
     X, y = skewed
     if task == "regression":
         model: Any = RFFBoostRegressor(**PLAIN)
@@ -187,30 +191,30 @@ def test_features_are_bent_where_that_helps(task, skewed):
     assert clipping.log_scale[2] == 0.0
 
 
-def test_features_are_not_bent_where_that_does_harm():
+def test_features_are_not_transformed_if_the_error_rises():
     rng = np.random.default_rng(5)
     X = np.column_stack([rng.exponential(size=N), rng.standard_normal(N)])
     assert skew(X[:, 0]) > 1.0
-    assert not is_bent(RFFBoostRegressor(**PLAIN).fit(X, np.sin(3.0 * X[:, 0])))
+    assert not is_transformed(RFFBoostRegressor(**PLAIN).fit(X, np.sin(3.0 * X[:, 0])))
 
 
-def test_bent_features_are_learned_from_with_fewer_errors(skewed):
+def test_transformed_features_give_fewer_errors(skewed):
     X, y = skewed
-    bent, plain = (
+    transformed, plain = (
         RFFBoostRegressor(random_state=0, standardize=how).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
         for how in ("auto", True)
     )
-    assert 1.0 - bent < 0.8 * (1.0 - plain)
+    assert 1.0 - transformed < 0.8 * (1.0 - plain)
 
 
 @pytest.mark.parametrize("learner", ["rff_newton", "rff_ridge", "rff_irls"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_a_fit_is_that_of_features_that_are_bent_by_hand(learner, precision, skewed):
+def test_a_fit_is_that_of_features_that_are_transformed_by_hand(learner, precision, skewed):
     X, y = skewed
     model = RFFBoostRegressor(**PLAIN | {"learner": learner, "precision": precision}).fit(X, y)
     (clipping,) = extents_of(model)
     by_hand = clone(model).set_params(standardize=True).fit(clipping(X), y)
-    assert not is_bent(by_hand)
+    assert not is_transformed(by_hand)
     Z = 2.0 * np.random.default_rng(6).standard_normal((50, 3)) + X[:50]
     np.testing.assert_allclose(model.predict(Z), by_hand.predict(clipping(Z)), rtol=1e-6, atol=1e-8)
 
@@ -225,7 +229,7 @@ def test_trees_see_the_features_as_they_are():
 
 
 class Own(Learner):
-    """A learner that knows of no bends."""
+    """A learner without log transforms."""
 
     def fit(self, round):
         omega = round.rng.standard_normal((1, round.design.n_features))
@@ -246,7 +250,7 @@ class Own(Learner):
     ],
     ids=str,
 )
-def test_who_does_not_ask_for_bends_gets_none(params, skewed):
+def test_log_transforms_are_optional(params, skewed):
     model = RFFBoostRegressor(**PLAIN | params).fit(*skewed)
     assert all(clipping is None or clipping.log_scale is None for clipping in ranges_or_none(model))
 
@@ -258,7 +262,7 @@ class OfLines(RFFNewton):
         return Linear(np.full((round.design.n_features, 1), 0.1))
 
 
-def test_terms_that_know_no_bends_are_refused(skewed):
+def test_terms_without_log_transforms_are_refused(skewed):
     with pytest.raises(TypeError, match=r"a Linear does not support .* the policy of its learner"):
         RFFBoostRegressor(**PLAIN | {"learner": OfLines()}).fit(*skewed)
     RFFBoostRegressor(**PLAIN | {"learner": OfLines(), "standardize": True}).fit(*skewed)
@@ -269,7 +273,7 @@ def ranges_or_none(model):
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=lambda case: case.name)
-def test_every_loss_takes_bends(case):
+def test_every_loss_supports_log_transforms(case):
     rng = np.random.default_rng(7)
     X = np.exp(rng.standard_normal((120, 3)))
     y = case.targets(rng, 120)
@@ -294,16 +298,16 @@ def test_rows_of_weight_2_are_two_rows(skewed):
     once = RFFBoostRegressor(**PLAIN).fit(X, y, sample_weight=weight)
     twice = RFFBoostRegressor(**PLAIN).fit(*(np.repeat(part, weight.astype(int), axis=0) for part in (X, y)))
     np.testing.assert_allclose(once.predict(X), twice.predict(X), rtol=1e-6)
-    assert is_bent(once)
+    assert is_transformed(once)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
-def test_rows_in_single_precision_are_bent_as_the_same_numbers_in_double(offset):
+def test_rows_in_single_precision_are_transformed_as_the_same_numbers_in_double(offset):
     rng = np.random.default_rng(5)
     X = (offset + np.exp(2.0 * rng.standard_normal((N, 3)))).astype(np.float32)
     y = np.log(X[:, 0].astype(float) - offset + 0.1)
     model = RFFBoostRegressor(**PLAIN).fit(X, y)
-    assert is_bent(model)
+    assert is_transformed(model)
     wide = X.astype(np.float64)
     values = model.shap_values(X[:20], X)
     np.testing.assert_allclose(values, model.shap_values(wide[:20], wide), atol=1e-5 * np.ptp(y))

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostRegressor, average, load_model
 
-from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
+from .log_transform_cases import PLAIN, N, extents_of, is_transformed, skewed_data
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +35,19 @@ def test_files(kind, skewed, tmp_path):
     # In single precision trees would meet other numbers than in the fit.
     X = (X + 1e5).astype(np.float32).astype(float) if kind == "far from 0" else X
     model: Any = RFFBoostRegressor(random_state=0).fit(X, y)
-    assert is_bent(model)
+    assert is_transformed(model)
     for dtype in ("float32", "float64"):
         verify_onnx(model, to_onnx(model, dtype=dtype), X, raise_on_mismatch=True)
     model.save_model(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
 
 
-def test_scalers_before_bends_become_part_of_the_file(skewed):
+def test_scalers_before_log_transforms_become_part_of_the_file(skewed):
     from sklearn.pipeline import make_pipeline
 
     X, y = skewed
     pipeline = make_pipeline(StandardScaler(), RFFBoostRegressor(**PLAIN)).fit(X, y)
-    assert is_bent(pipeline[-1])
+    assert is_transformed(pipeline[-1])
     file = to_onnx(pipeline)
     verify_onnx(pipeline, file, X, raise_on_mismatch=True)
     assert sum(node.op_type == "Log" for node in file.graph.node) == 1
@@ -62,11 +62,11 @@ def test_averages(skewed):
     verify_onnx(both, to_onnx(both), X, raise_on_mismatch=True)
 
 
-@pytest.mark.parametrize("bend", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])
-def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
+@pytest.mark.parametrize("log_scale", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])
+def test_invalid_log_scales_are_refused(log_scale, skewed, tmp_path):
     model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
     term, _ = model.ensemble_.terms[0], model.feature_importances_
-    bad = replace(term, clipping=replace(term.clipping, log_scale=np.array(bend)))
+    bad = replace(term, clipping=replace(term.clipping, log_scale=np.array(log_scale)))
     model.ensemble_ = replace(model.ensemble_, terms=(bad,))
     model.save_model(tmp_path / "model")
     with pytest.raises(ValueError, match="log_scale"):

@@ -50,7 +50,7 @@ def projected(rng):
 
 def linear(rng):
     """A linear function of two columns, clipped, with logarithms of one of them."""
-    return SparseLinear(np.array([0, 2]), rng.standard_normal((2, 2)), np.ones(2), np.ones(D), BENT)
+    return SparseLinear(np.array([0, 2]), rng.standard_normal((2, 2)), np.ones(2), np.ones(D), TRANSFORMED)
 
 
 TERMS = {
@@ -58,7 +58,7 @@ TERMS = {
     "cosines of two outputs": lambda rng: cosines(rng, 2),
     "centered cosines": lambda rng: cosines(rng, centered=True),
     "held cosines": lambda rng: replace(cosines(rng, 2, centered=True), clipping=EXTENT),
-    "bent cosines": lambda rng: replace(cosines(rng, 2, centered=True), clipping=BENT),
+    "log-transformed cosines": lambda rng: replace(cosines(rng, 2, centered=True), clipping=TRANSFORMED),
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
     "trees of one of three outputs each": lambda rng: replace(trees(rng), output=np.array([2, 0]), n_outputs=3),
@@ -73,7 +73,7 @@ TERMS = {
     "standardized linear": lambda rng: STANDARD.around(Linear(rng.standard_normal((D, 2)))),
 }
 EXTENT = ClipAndLog(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
-BENT = replace(EXTENT, log_scale=np.array([0.2, 0.0, -0.5, 3.0]))
+TRANSFORMED = replace(EXTENT, log_scale=np.array([0.2, 0.0, -0.5, 3.0]))
 CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
 IMPUTED = FeatureMap(
     ImputeAndEncode(D, np.arange(D), np.ones(D), np.arange(0), np.arange(0), (), (np.full((D, D), 0.2),))
