@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Check, OneOf, Real
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, OneOf, Real, SequenceOf
 from ..utils.typing import Array
 from .links import SortedLink
 from .registry import LOSSES
@@ -17,24 +19,18 @@ from .target_statistics import ScaledLoss, typical_deviation, weighted_quantile
 
 
 @dataclass(frozen=True)
-class QuantileLevelsCheck(Check):
-    """Values of ``quantiles``: increasing numbers above 0 and below 1."""
+class Increasing(SequenceOf):
+    """An increasing sequence of at least one item."""
 
-    def fits(self, value: object) -> bool:
-        if isinstance(value, np.ndarray):
-            return value.ndim == 1 and value.dtype.kind == "f"
-        inside = Real(0.0, 1.0, closed="neither")
-        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
-
-    def accepts(self, value: object) -> bool:
-        if not self.fits(value):
-            return False
-        levels = np.asarray(value, dtype=np.float64)
-        within = bool(((levels > 0.0) & (levels < 1.0)).all())
-        return len(levels) > 0 and within and bool((np.diff(levels) > 0.0).all())
+    def accepts(self, value: Any) -> bool:
+        return super().accepts(value) and len(value) > 0 and all(low < high for low, high in pairwise(value))
 
     def __str__(self) -> str:
-        return "an increasing sequence of numbers > 0 and < 1"
+        return f"an increasing sequence of {self.items}"
+
+
+LEVELS = Increasing(Real(0.0, 1.0, closed="neither"), "numbers > 0 and < 1")
+"""Allowed values of ``quantiles``."""
 
 
 class PinballLoss(PiecewiseLinearLoss):
@@ -139,7 +135,7 @@ class Quantiles(PinballLoss):
     (50, 2)
     """
 
-    constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",)), "quantiles": QuantileLevelsCheck()}
+    constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",)), "quantiles": LEVELS}
 
     def __init__(
         self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), unit: float | str | Sequence[float] = "auto"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class ColumnSummary:
         return ColumnSummary(
             self.missing | other.missing,
             union(self.categories, other.categories),
-            {j: values if len(values) <= MAX_TEXTS else few(values) for j, values in texts.items()},
+            {j: frozenset(islice(values, MAX_TEXTS + 1)) for j, values in texts.items()},
             {j: min(one.odd[j] for one in (self, other) if j in one.odd) for j in {*self.odd, *other.odd}},
         )
 
@@ -87,11 +88,6 @@ class ColumnSummary:
                 for j, one in columns
             )
         )
-
-
-def few(values: frozenset[Any]) -> frozenset[Any]:
-    """One more value than text that is categorical by itself may have."""
-    return frozenset(list(values)[: MAX_TEXTS + 1])
 
 
 def union(one: Mapping[int, frozenset[Any]], other: Mapping[int, frozenset[Any]]) -> dict[int, frozenset[Any]]:

@@ -128,9 +128,7 @@ class Cosines(Term):
     @property
     def family(self) -> Hashable:
         """Cosines with the same clipping and projection can be stacked."""
-        if self.projection is not None:
-            return Cosines, self.clipping and self.clipping.key, self.projection.key
-        return Cosines if self.clipping is None else (Cosines, self.clipping.key)
+        return Cosines, self.clipping and self.clipping.key, self.projection and self.projection.key
 
     @property
     def n_features(self) -> int:
