@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from rffboost_ext import RFFBoostClassifier
 
-from .cases import CORNERS, LOSS_NAMED, PAIR_NAMES, PAIRS, LossCase, make_data
+from .cases import LOSS_NAMED, PAIRS, LossCase, make_data, over_pairs
 
 Array = np.ndarray
 COLUMNS = ["text", "number", "whole"]
@@ -19,9 +18,7 @@ BRIEF: dict[str, Any] = {"n_estimators": 6, "early_stopping": False, "random_sta
 # Those that see a matrix of numbers, whatever comes out of them.
 OF_COSINES = [(a, b) for a, b in PAIRS if "tree" not in b.name and b.name != "mixture"]
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
-corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
-of_cosines = pytest.mark.parametrize(("loss", "learner"), OF_COSINES, ids=[f"{a}-{b}" for a, b in OF_COSINES])
+of_cosines = over_pairs(OF_COSINES)
 
 
 def gapped(X: Array, share: float = 0.2, seed: int = 5, columns: Any = slice(None)) -> Array:

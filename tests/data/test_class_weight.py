@@ -16,10 +16,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from rffboost_ext import RFFBoostClassifier, Tree, load_model
 from rffboost_ext.estimators.base import BaseRFFBoost
 
-from ..cases import CORNERS, make_data, make_estimator
+from ..cases import CORNERS, make_data, make_estimator, over_pairs
 
 CLASSIFIED = [(loss, learner) for loss, learner in CORNERS if loss.make().task == "classification"]
-pairs = pytest.mark.parametrize(("loss", "learner"), CLASSIFIED, ids=[f"{a}-{b}" for a, b in CLASSIFIED])
+pairs = over_pairs(CLASSIFIED)
 
 
 def uneven(n=300):

@@ -12,9 +12,8 @@ from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.arrays import row_hashes
 
-from ..cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
+from ..cases import as_targets, make_data, make_estimator, pairs
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 COUNTS = np.array([2, 1, 1, 0, 3, 1] * 10)
 
 

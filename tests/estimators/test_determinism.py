@@ -10,9 +10,7 @@ from sklearn.base import clone
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
-from ..cases import LOSS_NAMED, PAIR_NAMES, PAIRS, make_data, make_estimator
-
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+from ..cases import LOSS_NAMED, PAIRS, make_data, make_estimator, pairs
 
 
 def scores(model, X):

@@ -9,10 +9,8 @@ import pytest
 
 from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, boost
 
-from ..cases import CORNERS, LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
+from ..cases import LOSS_CASES, PAIRS, corners, make_data, make_estimator, pairs, positive
 
-corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=str)
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 RNG = np.random.default_rng(0)
 SIGN = np.arange(40) % 2
 
@@ -95,7 +93,7 @@ def test_one_class_in_the_loop_is_finite():
 
 
 @pytest.mark.parametrize("value", [1e9, -1e30])
-@pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
+@corners
 def test_a_constant_column_of_any_size_says_nothing(loss, learner, value):
     X, y = make_data(loss)
     model = make_estimator(loss, learner)

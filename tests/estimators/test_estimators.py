@@ -11,9 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import RFFK, RFFBoostClassifier, presets
 
-from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
+from ..cases import LOSS_CASES, make_data, make_estimator, pairs
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 PRESETS = ["gbrff", "gbrff05", "gbrff1", "gbrff15", "gbrff2"]
 BINARY, REAL = LOSS_CASES[0], next(case for case in LOSS_CASES if case.make().task == "regression")
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from rffboost_ext import presets
 
-from ..cases import PAIRS, Array, make_data, make_estimator
+from ..cases import PAIRS, Array, make_data, make_estimator, over_pairs
 
 
 @cache
@@ -63,7 +63,7 @@ def test_accuracies_are_those_of_float64(preset, n_splits, bound):
 SAME_DRAWS = [(loss, learner) for loss, learner in PAIRS if learner.name not in ("rff_newton", "mixture")]
 
 
-@pytest.mark.parametrize(("loss", "learner"), SAME_DRAWS, ids=str)
+@over_pairs(SAME_DRAWS)
 def test_one_round_is_that_of_float64(loss, learner):
     # Before the searches of many rounds have multiplied the roundings.
     X, y = make_data(loss, n=300)

@@ -25,7 +25,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.learners import RFF1, Mixture, SymmetricTree, Tree
 from rffboost_ext.terms import Cosines, Linear, SymmetricTrees, Trees
-from tests.cases import ALL_PAIRS, LEARNER_CASES, make_data, make_estimator
+from tests.cases import LEARNER_CASES, make_data, make_estimator, pairs
 from tests.estimators.test_every_estimator import BOOSTERS, WRAPPERS, N, X
 
 RNG = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def same_structure(one: Any, other: Any) -> bool:
     return all(np.array_equal(a, b) for s, t in pairs for a, b in zip(structure(s), structure(t), strict=True))
 
 
-@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=str)
+@pairs
 def test_the_rows_of_the_fit_give_the_model_of_the_fit(loss, learner):
     rows, y = make_data(loss)
     model = make_estimator(loss, learner, precision="float64").fit(rows, y)

@@ -8,9 +8,8 @@ import pytest
 from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import SquaredError
 
-from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
+from ..cases import LOSS_CASES, make_data, make_estimator, pairs
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 BINARY = LOSS_CASES[0]
 RNG = np.random.default_rng(0)
 

@@ -25,10 +25,9 @@ from rffboost_ext import (
     Tree,
 )
 
-from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
+from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, make_round, pairs
 from ..own_parts import Linear
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())
 # A fit criterion sees a loss through the derivatives of a round only.
 loss_cases = pytest.mark.parametrize("loss", OF_THE_PAPERS, ids=str)

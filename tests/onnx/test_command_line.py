@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,12 @@ def test_a_pipeline_that_takes_texts(files: Path) -> None:
     np.testing.assert_array_equal(predicted(rows)["prediction"], pipeline.predict(rows["review"]))
 
 
-def test_as_a_module(files: Path) -> None:
-    command = [sys.executable, "-m", "onnx_export", "info", str(files / "model.onnx")]
-    root = Path(__file__).parents[2]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
-    assert done.returncode == 0, done.stderr
-    assert "RFFBoostClassifier" in done.stdout
+def test_as_a_module(files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["onnx_export", "info", str(files / "model.onnx")])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("onnx_export", run_name="__main__")
+    assert not ended.value.code
+    assert "RFFBoostClassifier" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

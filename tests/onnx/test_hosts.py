@@ -29,7 +29,6 @@ PAIR = np.column_stack([TWO, X[:, 2] > 0.0]).astype(int)
 TRIPLE = np.column_stack([SIGNAL, np.abs(SIGNAL), TWO]).astype(float)
 FEW: dict[str, Any] = {"n_estimators": 6, "max_depth": 3, "n_jobs": 1}
 LIGHT: dict[str, Any] = {"n_estimators": 6, "num_leaves": 7, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
-dtypes = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def early(**params: Any) -> Any:
@@ -76,19 +75,20 @@ ESTIMATORS: dict[str, tuple[Callable[[], Any], Any]] = {
 }
 
 
-@dtypes
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_estimators_are_exported_as_they_predict(name: str, dtype: str) -> None:
+def test_estimators_are_exported_as_they_predict(name: str) -> None:
     make, y = ESTIMATORS[name]
     model = make().fit(GAPS, y)
-    predictor = OnnxPredictor(to_onnx(model, dtype=dtype))
-    verify_onnx(model, to_onnx(model, dtype=dtype), GAPS, raise_on_mismatch=True)
-    np.testing.assert_allclose(predictor.predict(GAPS), model.predict(GAPS), rtol=1e-5, atol=1e-5)
-    if hasattr(model, "predict_proba"):
-        np.testing.assert_allclose(predictor.predict_proba(GAPS), model.predict_proba(GAPS), atol=1e-5)
     booster = model.get_booster() if hasattr(model, "get_booster") else model.booster_
+    for dtype in DTYPES:
+        graph = to_onnx(model, dtype=dtype)
+        verify_onnx(model, graph, GAPS, raise_on_mismatch=True)
+        predictor = OnnxPredictor(graph)
+        np.testing.assert_allclose(predictor.predict(GAPS), model.predict(GAPS), rtol=1e-5, atol=1e-5)
+        if hasattr(model, "predict_proba"):
+            np.testing.assert_allclose(predictor.predict_proba(GAPS), model.predict_proba(GAPS), atol=1e-5)
     if not name.endswith(("own loss", "two columns")):
-        verify_onnx(booster, to_onnx(booster, dtype=dtype), GAPS, raise_on_mismatch=True)
+        verify_onnx(booster, to_onnx(booster), GAPS, raise_on_mismatch=True)
 
 
 def trained(objective: str) -> xgb.Booster:
@@ -110,12 +110,12 @@ def trained(objective: str) -> xgb.Booster:
     return xgb.train(settings, data, 5)
 
 
-@dtypes
 @pytest.mark.parametrize("objective", sorted(XGBOOST))
-def test_boosters_of_every_objective(objective: str, dtype: str) -> None:
+def test_boosters_of_every_objective(objective: str) -> None:
     booster = trained(objective)
-    model = to_onnx(booster, dtype=dtype)
-    verify_onnx(booster, model, GAPS, raise_on_mismatch=True)
+    for dtype in DTYPES:
+        model = to_onnx(booster, dtype=dtype)
+        verify_onnx(booster, model, GAPS, raise_on_mismatch=True)
     predictor, wanted = OnnxPredictor(model), booster.predict(xgb.DMatrix(X))
     names = {"multi:softmax": "label", "binary:logitraw": "score"}
     is_classifier = hasattr(predictor, "classes_")
@@ -189,7 +189,7 @@ ODD = np.vstack([CODES, [[0, -3, 1], [0, 500, 2], [0, np.nan, np.nan], [0, 1e12,
 CODED = SIGNAL + np.isin(CODES[:, 1], [1, 4, 9, 33]) + 2 * (CODES[:, 2] == 1)
 
 
-@dtypes
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_categories_as_codes(dtype: str) -> None:
     light = lgb.LGBMRegressor(cat_smooth=1, **LIGHT).fit(CODES, CODED, categorical_feature=[1, 2])
     kinds: dict[str, Any] = {"feature_types": ["q", "c", "c"], "enable_categorical": True}
@@ -214,8 +214,7 @@ TABLES = {
 }
 
 
-@dtypes
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(("kind", "dtype"), [*zip(TABLES, DTYPES, strict=True)])
 @pytest.mark.parametrize("make", [xgb.XGBClassifier, rxgb.XGBClassifier, xgb.XGBRegressor])
 def test_categories_of_tables(make: Any, kind: str, dtype: str) -> None:
     table = pd.DataFrame({"c": TABLES[kind], "x": X[:, 0]})

@@ -50,8 +50,9 @@ def table_pipeline(final: Any, first: Any = None) -> Pipeline:
     return Pipeline([("columns", ColumnTransformer(steps)), ("final", final)])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
-@pytest.mark.parametrize("options", [{}, {"with_mean": False}, {"with_std": False}])
+@pytest.mark.parametrize(
+    ("options", "dtype"), [({}, "float32"), ({"with_mean": False}, "float64"), ({"with_std": False}, "mixed")]
+)
 @pytest.mark.parametrize("learner", LEARNER_NAMES)
 def test_a_scaler_becomes_part_of_the_ensemble(learner: str, options: dict[str, bool], dtype: str) -> None:
     pipeline = make_pipeline(StandardScaler(**options), "passthrough", booster(learner)).fit(X, Y)

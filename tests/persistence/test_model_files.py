@@ -19,10 +19,9 @@ from rffboost_ext import (
 )
 from rffboost_ext.recipes import Facts, choose_recipe
 
-from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, LearnerCase, make_data, make_estimator
+from ..cases import LOSS_CASES, LearnerCase, make_data, make_estimator, pairs
 from .model_file_cases import FEW, X, Y, again, assert_same, through_a_file
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 REAL = next(case for case in LOSS_CASES if case.name == "squared_error")
 TERNARY = next(case for case in LOSS_CASES if case.name == "log_loss of 3 classes")
 

@@ -16,9 +16,9 @@ from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped
 
-from ..cases import make_estimator
+from ..cases import corners, make_estimator, pairs
 from ..oracles.shapley import by_definition
-from ..tables import TABLE, Y, by_hand, classifier, corners, make_table, of_cosines, pairs, scores
+from ..tables import TABLE, Y, by_hand, classifier, make_table, of_cosines, scores
 
 
 @pairs

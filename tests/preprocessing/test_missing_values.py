@@ -23,9 +23,9 @@ from rffboost_ext import (
 from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
-from ..cases import make_data, make_estimator
+from ..cases import corners, make_data, make_estimator
 from ..oracles.gaps import filled
-from ..tables import corners, gapped, make_gapped, of_cosines, scores
+from ..tables import gapped, make_gapped, of_cosines, scores
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))

@@ -14,11 +14,9 @@ from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
 
-from ..cases import PAIRS, make_data, make_estimator
+from ..cases import make_data, make_estimator, pairs
 from ..own_parts import Linear
 from .test_terms import EXTENT, cosines, trees
-
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=[f"{a}-{b}" for a, b in PAIRS])
 
 
 @pytest.fixture(scope="module")

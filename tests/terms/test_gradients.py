@@ -8,7 +8,7 @@ import pytest
 from rffboost_ext import Ensemble, RFFBoostClassifier, Trees
 from rffboost_ext.terms.cosines import CHUNK_ENTRIES
 
-from ..cases import PAIRS, make_data, make_estimator
+from ..cases import PAIRS, make_data, make_estimator, over_pairs
 from ..own_parts import Linear
 from .test_terms import STANDARD, D, cosines
 
@@ -32,7 +32,7 @@ def jumps(ensemble, X):
     return (moved != 0.0).any(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize(("loss", "learner"), SMOOTH, ids=[f"{a}-{b}" for a, b in SMOOTH])
+@over_pairs(SMOOTH)
 def test_it_is_what_central_differences_approach(loss, learner):
     X, y = make_data(loss, d=4)
     model = make_estimator(loss, learner, n_estimators=12).fit(X, y)
