@@ -153,4 +153,5 @@ def test_equal_targets_have_best_scores(loss, size) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".* at the limit of 15 rounds")
-        fitted([held], RFFBoostRegressor, np.exp(X[:, 0]), loss=loss, learner="mixture")
+        model = fitted([held], RFFBoostRegressor, np.exp(X[:, 0]), loss=loss, learner="mixture")
+    assert len(model.validation_scores_) > 1

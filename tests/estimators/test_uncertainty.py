@@ -28,7 +28,7 @@ from rffboost_ext.losses import Normal
 from .test_quantile_regressor import CHEAP, widening
 
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), "rff_newton", n_estimators=8, early_stopping=False, random_state=0)
-SEEDS = 40
+SEEDS = 16
 
 
 SETS = {

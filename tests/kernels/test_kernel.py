@@ -82,10 +82,14 @@ def test_no_default_fit_loads_a_kernel_after_a_warmup(make, monkeypatch):
     for one in warmup.package_kernels().values():
         monkeypatch.setattr(one, "_compiled", {})
     rffboost_ext.warmup()
-    monkeypatch.setattr(CompiledKernel, "compile", None)
+    loaded, plain = [], CompiledKernel.compile
+    monkeypatch.setattr(
+        CompiledKernel, "compile", lambda self, *given: loaded.append(self.name) or plain(self, *given)
+    )
     X, y = make(return_X_y=True)
     estimator = RFFBoostClassifier if make is load_wine else RFFBoostRegressor
     estimator(n_estimators=3, random_state=0).fit(X, y).predict(X)
+    assert loaded == []
 
 
 @pytest.mark.slow
