@@ -56,9 +56,10 @@ CHOSEN = [*LOSSES.names(), "log_loss of 3 classes"]
 CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COLUMNS] if case.name in CHOSEN}
 # It has no lower bound.
 CASES["normal likelihood"] = (Gaussian, real)
-FITS = [(name, {}) for name in CASES] + [
+FITS = [(name, {"learner": "tree", "n_folds": 2}) for name in CASES] + [
+    ("log_loss", {}),
+    ("squared_error", {}),
     ("log_loss", {"eval_metric": LOSS_NAMED["log_loss"].make()}),
-    ("squared_error", {"learner": "tree", "n_folds": 2}),
 ]
 
 

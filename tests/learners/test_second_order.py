@@ -112,7 +112,7 @@ def test_the_least_hessian_is_that_of_the_first_round() -> None:
 
 def test_scores_keep_their_sign_beyond_rows_that_are_fitted_well() -> None:
     # On single draws either may be ahead.
-    right = np.mean([scores_beyond_well_fitted_rows(seed) for seed in range(3)], axis=0)
+    right = np.mean([scores_beyond_well_fitted_rows(seed) for seed in range(2)], axis=0)
     assert right[1] > right[0]
 
 
@@ -122,7 +122,7 @@ def scores_beyond_well_fitted_rows(seed: int) -> list[float]:
     X, angle, radius = rng.normal(size=(4_000, 2)), rng.uniform(-np.pi, np.pi, 4_000), rng.uniform(3.0, 4.5, 4_000)
     beyond = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return [
-        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=400, random_state=0)
+        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=200, random_state=0)
         .fit(X, X.sum(axis=1) > 0.0)
         .score(beyond, beyond.sum(axis=1) > 0.0)
         for share in (0.0, 0.1)

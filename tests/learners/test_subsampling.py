@@ -154,11 +154,12 @@ def classes(n: int, seed: int = 0) -> tuple[Array, Array]:
     return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(n) > 0.0).astype(int)
 
 
-@pytest.mark.parametrize("l2", [0.0, 0.01])
-def test_a_start_on_a_part_costs_no_accuracy(l2):
+def test_a_start_on_a_part_costs_no_accuracy():
     def score(seed, rows):
         X, y = classes(24 * ROWS_PER_TILE, seed)
-        model = RFFBoostClassifier("exponential", RFF1(l2=l2, start_rows=rows), n_estimators=40, random_state=seed)
+        model = RFFBoostClassifier(
+            "exponential", RFF1(l2=0.01, start_rows=rows), n_estimators=40, random_state=seed
+        )
         return model.fit(X[: 20 * ROWS_PER_TILE], y[: 20 * ROWS_PER_TILE]).score(
             X[20 * ROWS_PER_TILE :], y[20 * ROWS_PER_TILE :]
         )

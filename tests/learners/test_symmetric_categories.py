@@ -135,7 +135,7 @@ def test_a_default_model_learns_levels_and_ignores_those_without_an_effect(n):
     y = np.sin(2.0 * Z[:, 0]) + 0.5 * Z[:, 1] + 0.3 * rng.standard_normal(2 * n)
 
     def score(X, y):
-        return RFFBoostRegressor(random_state=0).fit(X[:n], y[:n]).score(X[n:], y[n:])
+        return RFFBoostRegressor(n_estimators=60, random_state=0).fit(X[:n], y[:n]).score(X[n:], y[n:])
 
     assert score(frame, y) > score(numbers, y) - 0.02
     both = y + effect[level]
