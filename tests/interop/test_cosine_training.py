@@ -41,28 +41,25 @@ def trained(hybrid, rounds=12, y=BINARY, data=X32, params=(), **kwargs):
 
 @hosts
 @cases_of_xgboost
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
-def test_bound_model_is_what_the_host_evaluated(host, case, weight):
+def test_bound_model_is_what_the_host_evaluated(host, case):
     if host is not XGBOOST and case.y is TWO:
         pytest.skip("LightGBM has one target")
     # Trees fit several outputs at once; a cosine of one output cannot.
     hybrid = host.ours.CosineObjective(case.loss, Tree(2) if case.n_outputs > 1 else "rff_1")
-    single = None if weight is None else weight.astype(np.float32).astype(float)
+    single = WEIGHT.astype(np.float32).astype(float)
     y, (made, baseline), (a, b) = case.y, case.fitted(single, slice(300)), (slice(300), slice(300, None))
-    train, held = host.matrix(X32[a], y[a], None if weight is None else weight[a]), host.matrix(X32[b], y[b])
+    train, held = host.matrix(X32[a], y[a], WEIGHT[a]), host.matrix(X32[b], y[b])
     if host is not XGBOOST:
         held.reference = train
     booster, curves = host.train(train, hybrid, 10, hybrid.metric, [held], **case.many)
     model = hybrid.bind(booster)
     assert len(model.ensemble_) == 20
-    for curve, rows, given in zip(curves, (a, b), (weight, None), strict=True):
+    for curve, rows, given in zip(curves, (a, b), (WEIGHT[a], None), strict=True):
         stages = list(model.ensemble_.staged(X32[rows]))[2::2]
-        given = None if given is None else given[rows]
         wanted = [mean_value(made, y[rows], raw, given) for raw in stages]
         # XGBoost returns what it would print, six decimals.
         np.testing.assert_allclose(curve, wanted, rtol=1e-4, atol=1e-6)
-    given, start = None if weight is None else weight[a], np.tile(baseline, (300, 1))
-    assert curves[0][-1] < curves[0][0] < mean_value(made, y[a], start, given)
+    assert curves[0][-1] < curves[0][0] < mean_value(made, y[a], np.tile(baseline, (300, 1)), WEIGHT[a])
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.ensemble_.raw(X), model.ensemble_.raw(X))
 

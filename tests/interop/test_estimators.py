@@ -179,12 +179,11 @@ def test_functions_of_users_get_predictions_in_lightgbm(case, arguments, many):
 
 
 @cases_of_xgboost
-@pytest.mark.parametrize("weight", [None, WEIGHT[300:]], ids=["even", "weighted"])
-def test_functions_of_users_get_predictions_in_xgboost(case, weight):
+def test_functions_of_users_get_predictions_in_xgboost(case):
     params = {"n_estimators": 200, "early_stopping_rounds": 3, "learning_rate": 0.5, "eval_metric": scored}
-    model, held = XGBOOST.estimator(case.loss, **params), XGBOOST.watch(X[300:], case.y[300:], weight)
-    for fitted in (clone(model), pickle.loads(pickle.dumps(model))):
-        fitted.fit(X[:300], case.y[:300], **held)
+    model = XGBOOST.estimator(case.loss, **params)
+    for fitted, weight in ((clone(model), None), (pickle.loads(pickle.dumps(model)), WEIGHT[300:])):
+        fitted.fit(X[:300], case.y[:300], **XGBOOST.watch(X[300:], case.y[300:], weight))
         assert fitted.get_params()["eval_metric"] is scored
         assert list(XGBOOST.curve(fitted)) == ["scored"]
         found = scored(case.y[300:].astype(np.float32), shown(fitted, X[300:]), sample_weight=weight)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from rffboost_ext import RFFBoostRegressor, sources
 
+from ..estimators.test_memory import traced_peak
 from .memory_of_scale import blocks
 
 SCRIPT = Path(__file__).with_name("memory_of_scale.py")
@@ -35,16 +35,6 @@ def test_sample_and_predictions_hold_few_rows():
     rows = sources.batches(partial(blocks, 400_000, 10_000), max_rows=20_000)
     model = RFFBoostRegressor(learner="tree", n_estimators=5, random_state=0).fit(rows)
     batch, sample = 10_000 * 100, 20_000 * 100
-    assert traced(lambda: model.draw(rows)) < 4 * sample + 5 * batch
+    assert traced_peak(lambda: model.draw(rows)) < 4 * sample + 5 * batch
     next(iter(sources.predict(model, rows)))
-    assert traced(lambda: sum(map(len, sources.predict(model, rows)))) < 10 * batch
-
-
-def traced(call):
-    """The most bytes that a call holds at once."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    assert traced_peak(lambda: sum(map(len, sources.predict(model, rows)))) < 10 * batch

@@ -99,7 +99,7 @@ def test_files(mean, with_gaps, data):
     X, Z = X + mean, Z + mean
     if with_gaps:
         X[::7, 1], Z[::5, 1] = np.nan, np.nan
-    model = RFFBoostRegressor(random_state=0).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=40, random_state=0).fit(X, y)
     # Rounding may move rows to another leaf of a tree.
     Z = Z.astype(np.float32).astype(float)
     for dtype in ("float32", "float64", "mixed"):
