@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from functools import partial
+from importlib import reload
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -220,31 +221,37 @@ def test_variables_name_the_only_folder(monkeypatch):
     assert compile_cache.cache_folders() == [compile_cache.PACKAGE_FOLDER]
 
 
-def test_two_processes_that_start_at_once(tmp_path):
-    script = "import numpy as np\nfrom rffboost_ext.kernels.vector_math import exp_array\n"
-    script += "x = np.zeros(3)\nexp_array(np.zeros(3), x)\nprint(x.tolist())"
+TWO_KERNELS = """
+import numpy as np
+from rffboost_ext.kernels import warmup
+from rffboost_ext.kernels.vector_math import exp_array
+
+warmup.compile_variant("linalg.inverse_diagonal_pass", "d")
+x = np.zeros(3)
+exp_array(np.zeros(3), x)
+print(x.tolist())
+"""
+
+
+def test_compilation_is_announced_once_in_a_process_even_if_two_start_at_once(tmp_path):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    both = [subprocess.Popen([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE) for _ in range(2)]
-    assert [process.communicate(timeout=120)[0].decode().strip() for process in both] == ["[1.0, 1.0, 1.0]"] * 2
-    assert len(files(tmp_path / "rffboost_ext")) == 1
-
-
-def test_compilation_is_announced_once_in_a_process(tmp_path):
-    script = (
-        "from rffboost_ext.kernels import warmup\nwarmup.compile_variant('linalg.inverse_diagonal_pass', 'd')\n"
-    )
-    script += "warmup.compile_variant('vector_math.exp_array', 'f')"
-    found = [in_process(script, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines() for _ in range(2)]
-    assert [len(lines) for lines in found] == [1, 0]
-    assert "compiling, once for this machine" in found[0][0]
+    both = [subprocess.Popen([sys.executable, "-c", TWO_KERNELS], env=env, **pipes) for _ in range(2)]
+    found = [process.communicate(timeout=120) for process in both]
+    assert [out.strip() for out, _ in found] == ["[1.0, 1.0, 1.0]"] * 2
+    # The later process may find what the other has compiled.
+    announced = sorted(len(err.splitlines()) for _, err in found)
+    assert announced in ([0, 1], [1, 1])
+    assert "compiling, once for this machine" in found[0][1] + found[1][1]
+    assert len(files(tmp_path / "rffboost_ext")) == 2
     assert oct(tmp_path.joinpath("rffboost_ext").stat().st_mode)[-3:] == "700"
+    assert in_process(TWO_KERNELS, NUMBA_CACHE_DIR=str(tmp_path)).stderr == ""
 
 
-def test_code_that_is_not_compiled_is_refused():
-    script = "from rffboost_ext import RFFBoostRegressor\nRFFBoostRegressor().fit([[0.0], [1.0]], [0.0, 1.0])"
-    done = in_process(script, NUMBA_DISABLE_JIT="1")
-    assert "RuntimeError" in done.stderr
-    assert "unset the environment variable NUMBA_DISABLE_JIT" in done.stderr
+def test_code_that_is_not_compiled_is_refused(monkeypatch):
+    monkeypatch.setattr(compile_cache.numba.config, "DISABLE_JIT", True)
+    with pytest.raises(RuntimeError, match="unset the environment variable NUMBA_DISABLE_JIT"):
+        reload(sys.modules["rffboost_ext.kernels.kernel"])
 
 
 @pytest.mark.slow
