@@ -86,7 +86,7 @@ def test_ensembles_of_any_moves_and_their_sums():
     moves = np.array([[0.8, 0.5], [0.9, 2.0]])
     X = rng.standard_normal((20, D))
     a, b = (Ensemble(np.ones(1), (cosines(rng), cosines(rng)), moves) for _ in "ab")
-    for made in (a, a + b, a - 3.0 * b):
+    for made in (a, a + b, a + -3.0 * b):
         np.testing.assert_allclose(made.gradient(X), differences(made.raw, X), rtol=0, atol=1e-6)
 
 
