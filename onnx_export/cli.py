@@ -14,7 +14,7 @@ import numpy as np
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
-from rffboost_ext.exporting import MAGIC, check_outputs, read_csv, with_underscores
+from rffboost_ext.exporting import MAGIC, check_outputs, read_csv, require_packages, with_underscores
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
@@ -39,9 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted.
     """
     try:
-        import typer
-    except ImportError:
-        return fail("the command line needs typer: pip install 'rffboost-ext[cli]'", PROGRAM)
+        require_packages("the command line", "typer")
+    except ImportError as error:
+        return fail(str(error), PROGRAM)
+    import typer
+
     app = typer.Typer(add_completion=False, help="Export boosted ensembles to ONNX, check and use the files.")
     for command in (export, verify, info, predict):
         app.command(command.__name__)(command)
@@ -155,10 +157,9 @@ def unpickle(path: Path) -> Any:
 
 def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
     """A CSV file with a header; columns of text are read verbatim, with only empty cells missing."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
+    require_packages("reading CSV", "pandas")
+    import pandas
+
     rows: DataFrame = read_csv(path)
     words = [] if predictor is None else predictor.text_headers(list(rows.columns))
     if words:

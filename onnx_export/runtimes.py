@@ -11,7 +11,7 @@ from onnx import ModelProto
 from onnx.helper import make_empty_tensor_value_info
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext.exporting import Array
+from rffboost_ext.exporting import Array, require_packages
 
 
 def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:
@@ -59,12 +59,9 @@ def open_session(content: bytes, name: str = "the model") -> Any:
     ValueError
         If it rejects the model.
     """
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise ImportError(
-            "this needs onnxruntime, which is not installed: pip install 'rffboost-ext[onnx]'"
-        ) from error
+    require_packages("running an ONNX file", "onnxruntime")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4

@@ -30,6 +30,7 @@ from .preprocessing.tables import (
 from .preprocessing.targets import squeeze
 from .utils.csv_tables import read_csv
 from .utils.files import check_outputs, check_path, require_regular, resolve_target, write_atomically
+from .utils.packages import require_packages
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, check_metadata, require
 from .utils.pipelines import final_estimator

@@ -6,8 +6,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from ..utils.packages import require_packages
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -29,10 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] == ["warmup"]:
         return warmup(given[1:])
     try:
-        missing = [package for package in NEEDED if find_spec(package) is None]
-        if missing:
-            return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
+        require_packages("the command line", *NEEDED)
         return execute(application(), "rffboost", argv)
+    except ImportError as error:
+        return fail(str(error))
     except KeyboardInterrupt:
         return fail("interrupted", code=130)
 

@@ -4,19 +4,17 @@ The workers read the rows in passes over their blocks and keep a sample, from wh
 Predictions are lazy.
 """
 
-try:
-    import dask.array
-    import dask.dataframe  # noqa: F401
-except ImportError as error:
-    raise ImportError("rffboost_ext.dask needs dask: pip install 'rffboost-ext[dask]'") from error
+from ..utils.packages import require_packages
 
-from .estimators import (
+require_packages("rffboost_ext.dask", "dask", "distributed")
+
+from .estimators import (  # noqa: E402
     DaskRFFBoostClassifier,
     DaskRFFBoostQuantileRegressor,
     DaskRFFBoostRanker,
     DaskRFFBoostRegressor,
 )
-from .rows import DaskRows
+from .rows import DaskRows  # noqa: E402
 
 __all__ = [
     "DaskRFFBoostClassifier",

@@ -8,6 +8,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..utils.packages import require_packages
+
 # Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Maximum number of characters of a label.
@@ -22,6 +24,7 @@ def get_axes(ax: Any, width: float = 5.6, height: float = 3.8, rows: int = 1) ->
     """`ax`, or the axes of a new figure, of a size in inches; several rows are an array of axes."""
     if ax is not None:
         return ax
+    require_packages("a display", "matplotlib")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(rows, figsize=(width, height * rows), layout="constrained")

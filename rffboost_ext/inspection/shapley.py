@@ -95,7 +95,7 @@ def explanation_of(
     shap.Explanation
         Values of shape (n, d) or (n, d, C), base values of shape (n,) or (n, C).
     """
-    require_packages("shap_explanation", "shap", extra="shap")
+    require_packages("shap_explanation", "shap")
     from shap import Explanation
 
     # SHAP gives these names to columns without one.

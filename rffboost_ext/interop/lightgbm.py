@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-try:
-    import lightgbm  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
-    ) from error
+from ..utils.packages import require_packages
 
-from .cosine_objective import CosineObjective
-from .lightgbm_estimators import LGBMClassifier, LGBMRegressor
-from .models import bind, to_ensemble
-from .objectives import attach, intercept, metric, objective
+require_packages("rffboost_ext.interop.lightgbm", "lightgbm")
+
+from .cosine_objective import CosineObjective  # noqa: E402
+from .lightgbm_estimators import LGBMClassifier, LGBMRegressor  # noqa: E402
+from .models import bind, to_ensemble  # noqa: E402
+from .objectives import attach, intercept, metric, objective  # noqa: E402
 
 __all__ = [
     "CosineObjective",

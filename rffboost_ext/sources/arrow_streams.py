@@ -91,7 +91,7 @@ def arrow(
     200
     """
     owner = "sources.arrow"
-    require_packages(owner, "pyarrow", extra="files")
+    require_packages(owner, "pyarrow")
     from pyarrow import RecordBatchReader
     from pyarrow.dataset import Dataset
 
@@ -147,7 +147,7 @@ def lazy(
     100
     """
     owner = "sources.lazy"
-    require_packages(owner, "pyarrow", extra="files")
+    require_packages(owner, "pyarrow")
     if not hasattr(frame, "collect_batches"):
         raise TypeError(f"{owner}: frame must be a LazyFrame of polars >= 1.34, got a {type(frame).__name__}")
     schema, name = frame.head(0).collect().to_arrow().schema, "the LazyFrame"

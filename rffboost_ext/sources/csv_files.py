@@ -168,7 +168,7 @@ def csv(
     (40, ['large', 'small'])
     """
     owner = "sources.csv"
-    require_packages(owner, "pyarrow", extra="files")
+    require_packages(owner, "pyarrow")
     require(owner, "types", types, Instance(Mapping) | OPTIONAL)
     require(owner, "encoding", encoding, Instance(str))
     require(owner, "null_values", null_values, SequenceOf(Instance(str), "cells") | OPTIONAL)

@@ -76,7 +76,7 @@ def parquet(
     (200, ['size'])
     """
     owner = "sources.parquet"
-    require_packages(owner, "pyarrow", extra="files")
+    require_packages(owner, "pyarrow")
     files = find_files(owner, paths)
     footers = {file.path: read_footer(file) for file in files}
     schemas = {path: footer.schema.to_arrow_schema() for path, footer in footers.items()}

@@ -240,5 +240,5 @@ def test_other_columns_are_refused_before_anything_is_computed(wrong, message):
 def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
     monkeypatch.delitem(sys.modules, "rffboost_ext.dask")
-    with pytest.raises(ImportError, match=r"pip install 'rffboost-ext\[dask\]'"):
+    with pytest.raises(ImportError, match=r"pip install dask \(extra 'dask'\)"):
         import_module("rffboost_ext.dask")

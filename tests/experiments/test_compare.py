@@ -227,5 +227,5 @@ def test_accuracies_are_those_of_the_published_implementations(system):
 
 def test_a_system_names_the_package_that_it_lacks(toy, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(ImportError, match="lightgbm, which is not installed"):
+    with pytest.raises(ImportError, match="needs lightgbm: pip install"):
         compare([toy], ["lightgbm"])

@@ -228,7 +228,7 @@ def test_labels_taken_for_signs_are_found(host):
 def test_without_lightgbm_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     monkeypatch.delitem(sys.modules, "rffboost_ext.interop.lightgbm")
-    with pytest.raises(ImportError, match=r"rffboost-ext\[peers\]"):
+    with pytest.raises(ImportError, match=r"pip install lightgbm \(extra 'peers'\)"):
         import_module("rffboost_ext.interop.lightgbm")
 
 

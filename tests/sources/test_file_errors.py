@@ -81,5 +81,5 @@ def test_errors_name_the_parameter_or_the_file(case, tmp_path):
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"rffboost-ext\[files\]"):
+    with pytest.raises(ImportError, match="needs pyarrow: pip install pyarrow"):
         sources.parquet(tmp_path / "a.parquet")

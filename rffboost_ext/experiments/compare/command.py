@@ -72,7 +72,7 @@ def compare_command(
     In identical loops, systems have the same splits, scaling and number of rounds. Prints the mean test accuracy
     per data set and system, ranks and times, and draws a figure. Without arguments it takes less than a minute.
     """
-    require_packages("rffboost compare", "pandas", "matplotlib", extra="cli")
+    require_packages("rffboost compare", "pandas", "matplotlib")
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {"--plot": plot} | ({"--csv": csv} if csv else {})
     chosen = data or DEFAULT_DATA
