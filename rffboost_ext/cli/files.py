@@ -17,6 +17,7 @@ from ..sources.csv_files import COMPRESSED, CSVFile
 from ..sources.files import find_files
 from ..sources.tables import Piece, require_names
 from ..utils.choices import check_choices, comma_separated
+from .model_text import booster_of
 
 READERS = {".parquet": sources.parquet, ".csv": sources.csv, ".tsv": sources.csv}
 
@@ -130,12 +131,16 @@ def rows_for(
     """
     from pyarrow import float64, string, types
 
+    if getattr(booster_of(model), "uses_base_margin_", False):
+        raise ValueError(
+            "the model needs the base_margin of each row, which commands do not read: predict and score in Python"
+        )
     names = getattr(model, "feature_names_in_", None)
     words = dict.fromkeys([*texts, *(name for name in copied if names is None or name not in names)], string())
     if names is None:
         require_names("rffboost", "--id", copied, read().columns.used, "the files")
         return read(types=words)
-    encoder = getattr(getattr(model, "estimator_", model), "encoder_", None)
+    encoder = getattr(booster_of(model), "encoder_", None)
     kinds = category_kinds(getattr(encoder, "categories", None)) or ["none"] * len(names)
     words |= {name: string() for name, kind in zip(names, kinds, strict=True) if kind == "text"}
     columns = list(dict.fromkeys([*names.tolist(), *copied]))

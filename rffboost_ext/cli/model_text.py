@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 
+from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.parameters import given_part
+from ..estimators.quantile import RFFBoostQuantileRegressor
+from ..estimators.ranker import RFFBoostRanker
+from ..estimators.survival import RFFBoostSurvival
 from ..losses.registry import LOSSES
 from ..preprocessing.category_encoding import category_lists
 from ..sources.prediction import kind_of_score
 
 # Names and categories that one line shows.
 MOST = 5
+SCORES = {
+    RFFBoostClassifier: "accuracy",
+    RFFBoostRanker: "NDCG",
+    RFFBoostSurvival: "concordance",
+    RFFBoostQuantileRegressor: "D2",
+}
 
 
 def shortened(names: Any) -> str:
@@ -60,7 +70,8 @@ def loss_name(model: Any) -> str:
 
 
 def score_name(model: Any) -> str | None:
-    """What ``model.score`` is, accuracy or R2; None for others."""
-    if is_classifier(model):
-        return "accuracy"
-    return "R2" if is_regressor(model) and kind_of_score(model) == "r2" else None
+    """What ``model.score`` is; None if it is minus the mean loss."""
+    for kind, name in SCORES.items():
+        if isinstance(model, kind):
+            return name
+    return "R2" if kind_of_score(model) == "r2" else None

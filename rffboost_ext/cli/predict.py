@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from typer import Option
 
 from ..sources.prediction import predictions
 from ..utils.choices import check_choices
 from ..utils.files import check_outputs, replaced
+from ..utils.typing import Array
 from .files import (
     Delimiter,
     Encoding,
@@ -29,6 +29,8 @@ from .files import (
 from .progress import bars
 
 OUTPUTS = [".parquet", ".csv"]
+# Methods of distributions and survival functions.
+OF_FUNCTIONS = "predict_dist", "predict_survival_function", "predict_cumulative_hazard_function"
 
 Predictions = Annotated[Path, Option("--out", metavar="FILE", help="The file of predictions, .parquet or .csv.")]
 Method = Annotated[str, Option(metavar="NAME", help="The method of the model: predict, predict_proba, ...")]
@@ -53,6 +55,8 @@ def predict_command(
     check_choices("suffix of --out", [out.suffix.lower()], OUTPUTS)
     fitted, copied = load_fitted(model), split_names(id)
     check_choices("method", [method], [name for name in dir(fitted) if name.startswith("predict")])
+    if method in OF_FUNCTIONS:
+        raise ValueError(f"--method must return one or several numbers for each row, {method} does not")
     read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
     rows = rows_for(fitted, read, copied)
     names = getattr(fitted, "feature_names_in_", [one for one in rows.columns.features if one not in copied])
@@ -60,7 +64,7 @@ def predict_command(
 
     def predicted(X: Any) -> Any:
         """The table that is written for a table of Arrow."""
-        return prediction_table(getattr(fitted, method)(X.select(list(names))), method, labels, X.select(copied))
+        return prediction_table(getattr(fitted, method)(X.select(list(names))), labels, X.select(copied))
 
     with bars() as display, replaced(out) as file, ExitStack() as stack:
         bar = display.add_task("predictions", total=rows.n_rows)
@@ -75,15 +79,13 @@ def predict_command(
     typer.echo(f"{count} rows: {out}")
 
 
-def prediction_table(found: Any, method: str, labels: Any, copied: Any) -> Any:
+def prediction_table(found: Array, labels: Any, copied: Any) -> Any:
     """Copied columns and predictions (m,) or (m, W) as a table of Arrow.
 
     Columns of probabilities have the names of the classes.
     """
-    from pyarrow import ArrowException, table
+    from pyarrow import table
 
-    if not isinstance(found, np.ndarray) or found.ndim not in (1, 2) or len(found) != len(copied):
-        raise ValueError(f"--method must return one or several numbers for each row, {method} does not")
     kind, columns = "prediction", {"prediction": found}
     if found.ndim == 2:
         kind = "prediction" if labels is None else "probability"
@@ -91,10 +93,7 @@ def prediction_table(found: Any, method: str, labels: Any, copied: Any) -> Any:
         columns = {f"{kind}_{name}": column for name, column in zip(names, found.T, strict=True)}
     if clash := sorted(columns.keys() & set(copied.column_names)):
         raise ValueError(f"--id must have other names than columns of predictions, got {clash[0]!r}")
-    try:
-        return table(dict(zip(copied.column_names, copied.columns, strict=True)) | columns)
-    except ArrowException as error:
-        raise ValueError(f"--method must return one or several numbers for each row, {method} does not") from error
+    return table(dict(zip(copied.column_names, copied.columns, strict=True)) | columns)
 
 
 def open_writer(file: Any, suffix: str, schema: Any) -> Any:

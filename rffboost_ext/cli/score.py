@@ -1,17 +1,26 @@
-"""The command ``rffboost score``: the score of a model on files."""
+"""The command ``rffboost score``: the score and the loss of a model on files."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 from typer import Option
 
-from .. import sources
+from ..boosting.early_stopping.monitor import MeanLoss
+from ..contracts.fit import require_accepted_target
+from ..core import Observations
+from ..core.loss import COUPLED
+from ..estimators.ranker import RFFBoostRanker, ranking_target
+from ..estimators.survival import RFFBoostSurvival
 from ..persistence.model_file import describe_model
+from ..preprocessing.tables import rows_of_positive_weight
+from ..sources.prediction import score_and_loss
 from .files import Delimiter, Encoding, Files, Fitted, NullValues, load_fitted, open_files, rows_for, split_names
-from .model_text import score_name
+from .model_text import booster_of, loss_name, score_name
 
 Target = Annotated[
     str | None,
@@ -21,6 +30,13 @@ Weight = Annotated[str | None, Option(metavar="COLUMN", help="The column of samp
 Group = Annotated[
     str | None, Option(metavar="COLUMN", help="The column of queries of a ranker.", show_default=False)
 ]
+Event = Annotated[
+    str | None,
+    Option(metavar="COLUMN", help="Whether there was an event, of a survival model.", show_default=False),
+]
+Time = Annotated[
+    str | None, Option(metavar="COLUMN", help="The time of the event or of censoring.", show_default=False)
+]
 
 
 def score_command(
@@ -29,18 +45,62 @@ def score_command(
     target: Target = None,
     weight: Weight = None,
     group: Group = None,
+    event: Event = None,
+    time: Time = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     null_values: NullValues = None,
 ) -> None:
-    """Score a model on the rows of files that need not fit in memory."""
+    """Print the score and the mean loss of a model on the rows of files that need not fit in memory."""
     fitted = load_fitted(model)
-    targets = split_names(target or describe_model(model).metadata.get("target"))
-    if not targets:
-        raise ValueError(f"--target must be given, since {str(model)!r} does not name the target of its fit")
+    targets = target_columns(fitted, model, target, event, time)
+    if isinstance(fitted, RFFBoostRanker) != (group is not None):
+        raise ValueError(
+            f"--group must name the queries of a ranker, and is for no other model, got {group!r} for a "
+            f"{type(fitted).__name__}"
+        )
     read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
-    roles = {"target": targets if len(targets) > 1 else targets[0], "weight": weight, "group": group}
     has_texts = any(isinstance(label, str) for label in getattr(fitted, "classes_", ()))
-    rows = rows_for(fitted, partial(read, **roles), texts=targets[:1] if has_texts else ())
-    value = sources.score(fitted, rows)
-    typer.echo(f"{score_name(fitted) or 'score'} {value:.4g} of {rows.n_rows:,} rows")
+    rows = rows_for(
+        fitted,
+        partial(read, weight=weight, group=group, **targets),
+        texts=np.atleast_1d(targets["target"])[:1].tolist() if has_texts else (),
+    )
+    booster = booster_of(fitted)
+    value, loss = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
+    shown = f"{loss_name(fitted)} {loss:.4g}"
+    name = score_name(fitted)
+    typer.echo(f"{shown if name is None else f'{name} {value:.4g}, {shown}'} of {rows.n_rows:,} rows")
+
+
+def target_columns(
+    fitted: Any, path: Path, target: str | None, event: str | None, time: str | None
+) -> dict[str, Any]:
+    """The columns of the target: the options of the command, or else those of the fit."""
+    if event is not None or time is not None:
+        if not isinstance(fitted, RFFBoostSurvival):
+            raise ValueError(f"--event and --time must be for a survival model, got a {type(fitted).__name__}")
+        return {"event": event, "time": time, "target": target}
+    names = split_names(target or describe_model(path).metadata.get("target"))
+    if not names:
+        options = "--event and --time, or --target," if isinstance(fitted, RFFBoostSurvival) else "--target"
+        raise ValueError(f"{options} must be given, since {str(path)!r} does not name the target of its fit")
+    return {"target": names if len(names) > 1 else names[0]}
+
+
+def mean_loss(booster: Any, X: Any, y: Any, weight: Any, groups: Any) -> float:
+    """The weighted mean of the loss of a model that we have fitted, of rows as ``score`` takes them."""
+    owner, loss = type(booster).__name__, booster.loss_
+    if isinstance(booster, RFFBoostRanker):
+        y = ranking_target(owner, X, y, groups, "--group")
+    targets, _ = booster._read_target(y)
+    targets.classes = getattr(booster, "classes_", None)
+    X, y, weight = rows_of_positive_weight(X, targets.columns(y), weight)
+    rows, raw = Observations(targets.transform(y), weight), booster.raw_scores(X)
+    if (loss.task == "regression" or loss.multilabel) and loss.n_scores(rows.y) != raw.shape[1]:
+        raise ValueError(
+            f"--target must name the columns of the fit, whose model has {raw.shape[1]} scores: got "
+            f"{rows.y.shape[1]}, for which loss {loss!r} needs {loss.n_scores(rows.y)}"
+        )
+    require_accepted_target(loss, rows.y)
+    return MeanLoss(loss)(rows, raw)

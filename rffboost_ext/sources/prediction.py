@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -18,6 +18,9 @@ from .sample import batch_weight, draw, groups_or_rows, positive_rows
 from .schema import conforming, require_count, rows_named
 
 T = TypeVar("T")
+
+LossOfRows: TypeAlias = Callable[[Any, Any, Any, Any], float]
+"""The mean loss of rows X, y with weights and groups, of which there may be none."""
 
 
 def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array]:
@@ -103,16 +106,29 @@ def score(model: Any, rows: Source) -> float:
     True
     """
     require_source("sources.score", rows)
+    return score_and_loss(model, rows)[0]
+
+
+def score_and_loss(
+    model: Any, rows: Source, loss: LossOfRows | None = None, coupled: bool = False
+) -> tuple[float, float]:
+    """The score of a model and its mean loss, 0 without `loss`, in one pass over the rows of a source.
+
+    Both are of the same sample if one of them is not a mean over rows: a loss is not if its rows are `coupled`.
+    """
     kind = kind_of_score(model)
-    if kind is None:
+    if kind is None or coupled:
         sample = draw(rows, 0, groups=groups_or_rows)
         query = {"qid": sample.groups} if "qid" in inspect.signature(model.score).parameters else {}
-        return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query))
-    moments = rows.reduce(ScorePass(model, kind == "r2"), Moments.merge)
+        with sample.rows_named():
+            value = 0.0 if loss is None else loss(sample.X, sample.y, sample.weight, sample.groups)
+        return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query)), value
+    moments = rows.reduce(ScorePass(model, kind == "r2", loss), Moments.merge)
     require_count("the source", rows.n_rows, moments.n_rows)
     if not 0.0 < moments.weight < np.inf:
         raise ValueError(f"sources.score: weight must have a positive and finite sum, got {moments.weight}")
-    return moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
+    value = moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
+    return value, moments.loss / moments.weight
 
 
 def kind_of_score(model: Any) -> str | None:
@@ -150,6 +166,8 @@ class Moments:
         The sum of squared errors.
     n_rows : int
         Number of rows.
+    loss : float
+        The sum of losses.
     """
 
     weight: float = 0.0
@@ -157,6 +175,7 @@ class Moments:
     total: Array | float = 0.0
     residual: Array | float = 0.0
     n_rows: int = 0
+    loss: float = 0.0
 
     def merge(self, other: Moments) -> Moments:
         """The sums over the rows of two (Chan, Golub and LeVeque, 1983)."""
@@ -170,6 +189,7 @@ class Moments:
             self.total + other.total + self.weight * share * np.square(step),
             self.residual + other.residual,
             n_rows,
+            self.loss + other.loss,
         )
 
     def r2(self) -> float:
@@ -189,10 +209,13 @@ class ScorePass:
     model : fitted estimator
     is_r2 : bool
         Whether the score is R2, and not a mean over rows.
+    loss : callable, optional
+        The mean loss of rows.
     """
 
     model: Any
     is_r2: bool
+    loss: LossOfRows | None = None
 
     def __call__(self, part: Part) -> Moments:
         """The sums over the rows of a part."""
@@ -210,9 +233,11 @@ class ScorePass:
     def read(self, batch: Batch) -> Moments:
         """The sums over the rows of a batch."""
         weight = batch_weight(batch)
+        total = float(weight.sum())
+        loss = 0.0 if self.loss is None else total * self.loss(batch.X, batch.y, weight, batch.group)
         if not self.is_r2:
-            return Moments(float(weight.sum()), np.array([self.model.score(batch.X, batch.y, weight)]))
+            return Moments(total, np.array([self.model.score(batch.X, batch.y, weight)]), loss=loss)
         y = number_array(batch.y).astype(np.float64).reshape(len(batch), -1)
         error = y - self.model.predict(batch.X).reshape(y.shape)
         mean = np.average(y, axis=0, weights=weight)
-        return Moments(float(weight.sum()), mean, weight @ np.square(y - mean), weight @ np.square(error))
+        return Moments(total, mean, weight @ np.square(y - mean), weight @ np.square(error), loss=loss)
