@@ -5,8 +5,8 @@ sample (``RFF1(start_rows=...)``). ``precision="float64"`` follows the published
 
 References
 ----------
-Gautheron, Germain, Habrard, Morvant, Sebban and Zantedeschi, Landmark-based ensemble learning with random
-Fourier features and gradient boosting, ECML-PKDD 2020 (and the least-squares version of 2019).
+Gautheron, Germain, Habrard, Metzler, Morvant, Sebban and Zantedeschi, Landmark-based ensemble learning with random
+Fourier features and gradient boosting, ECML-PKDD 2020 (and the least-squares version of 2019, without Metzler).
 """
 
 from __future__ import annotations
