@@ -8,13 +8,13 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto
 
-from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze, with_underscores
+from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze
 
 from .inputs import graph_inputs, input_types, require_known_gaps, row_blocks
 from .metadata import Metadata, read_metadata
-from .model import OFFSET, RESERVED, SURVIVAL, load, name_of
+from .model import RESERVED, SURVIVAL, load, name_of
 from .runtimes import open_session, run_session, with_output
 
 CHUNK_ELEMENTS = 2**18
@@ -92,22 +92,6 @@ class OnnxPredictor:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
-
-    @property
-    def text_columns(self) -> list[str]:
-        """The columns of text, by their names in fit, else by those of the inputs."""
-        known = self.metadata.feature_names
-        inputs = [name for name in self._inputs if name != OFFSET]
-        names = known if len(known) == len(inputs) else inputs
-        return [n for n, name in zip(names, inputs, strict=True) if self._inputs[name] == TensorProto.STRING]
-
-    def text_headers(self, headers: list[str]) -> list[str]:
-        """The headers of a table that belong to columns of text; by position if fit had no names."""
-        if not self.metadata.feature_names:
-            places = zip(self._inputs, headers, strict=False)
-            return [header for name, header in places if name in self.text_columns]
-        known = {with_underscores(name): name for name in headers} | {name: name for name in headers}
-        return [known[name] for name in self.text_columns if name in known]
 
     @property
     def has_interval(self) -> bool:

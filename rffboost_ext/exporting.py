@@ -13,7 +13,6 @@ from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
 from .interop.xgboost_host import dense_with_nan
 from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
-from .persistence.container import MAGIC
 from .preprocessing.category_encoding import CategoryEncoding, category_lists
 from .preprocessing.row_arguments import check_base_margin, require_base_margin
 from .preprocessing.tables import (
@@ -28,8 +27,7 @@ from .preprocessing.tables import (
     with_underscores,
 )
 from .preprocessing.targets import squeeze
-from .utils.csv_tables import read_csv
-from .utils.files import check_outputs, check_path, require_regular, resolve_target, write_atomically
+from .utils.files import check_path, require_regular, resolve_target, write_atomically
 from .utils.packages import require_packages
 from .utils.parallel import count_threads
 from .utils.param_validation import THREADS, Integer, OneOf, check_metadata, require

@@ -12,7 +12,17 @@ from typer import Argument, Option
 from ..persistence.model_file import describe_model
 from ..sources.tables import Tables
 from ..utils.files import check_outputs, write_atomically
-from .files import Delimiter, Encoding, Fitted, NullValues, input_files, load_fitted, open_files, rows_for
+from .files import (
+    Delimiter,
+    Encoding,
+    Fitted,
+    NullValues,
+    input_files,
+    load_fitted,
+    open_files,
+    rows_for,
+    split_names,
+)
 
 Onnx = Annotated[Path, Argument(metavar="OUT.onnx", help="The ONNX file.")]
 Verify = Annotated[
@@ -24,6 +34,13 @@ Verify = Annotated[
     ),
 ]
 Dtype = Annotated[str, Option(metavar="TYPE", help="The numbers of the graph: float32, mixed or float64.")]
+Opset = Annotated[int | None, Option(metavar="NUMBER", help="The operator set of ONNX.", show_default="13")]
+TreeOperators = Annotated[
+    bool | None, Option(help="Whether trees are tree operators or tensor operators.", show_default="by the trees")
+]
+Times = Annotated[
+    str | None, Option(metavar="NUMBERS", help="The times of survival functions.", show_default="none")
+]
 
 
 def export_command(
@@ -31,6 +48,9 @@ def export_command(
     out: Onnx,
     verify: Verify = None,
     dtype: Dtype = "float32",
+    opset: Opset = None,
+    tree_operators: TreeOperators = None,
+    times: Times = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     null_values: NullValues = None,
@@ -43,7 +63,15 @@ def export_command(
     if verify:
         read = partial(open_files, verify, delimiter=delimiter, encoding=encoding, null_values=null_values)
         X = table_of(rows_for(fitted, read))
-    graph = to_onnx(fitted, dtype=dtype, metadata=file.metadata, model_version=file.model_version)
+    graph = to_onnx(
+        fitted,
+        dtype=dtype,
+        tree_operators=tree_operators,
+        times=None if times is None else split_names(times),
+        metadata=file.metadata,
+        model_version=file.model_version,
+        **({} if opset is None else {"opset": opset}),
+    )
     if verify:
         report = verify_onnx(fitted, graph, X, runtime="auto")
         typer.echo(report)

@@ -1,4 +1,4 @@
-"""The command ``rffboost info``: what is in a model file."""
+"""The command ``rffboost info``: what is in a model file, or in one of ONNX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from .model_text import booster_of, columns_text, feature_kinds, loss_name, shor
 
 
 def info_command(model: Fitted) -> None:
-    """Say what is in a model file: features, classes, loss, members, versions and metadata."""
+    """Say what is in a model file, or in one of ONNX: features, classes, loss, members, versions and metadata."""
+    if model.suffix.lower() == ".onnx":
+        from onnx_export import describe_onnx
+
+        typer.echo(describe_onnx(model))
+        return
     lines = list(description(load_fitted(model), describe_model(model)))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:

@@ -143,7 +143,9 @@ def test_an_export_is_compared_and_only_then_written(folder, run, monkeypatch):
     code, out, _ = run("export m.rffboost m.onnx --verify rows.csv --dtype float64")
     assert code == 0
     assert out.startswith(f"equal on {N} rows, float64")
-    assert onnx_export.describe_onnx("m.onnx").metadata.user_metadata == {"target": "label"}
+    description = onnx_export.describe_onnx("m.onnx")
+    assert description.metadata.user_metadata == {"target": "label"}
+    assert run("info m.onnx") == (0, f"{description}\n", "")
     assert run("export m.rffboost without.onnx")[0] == 0
     monkeypatch.setattr(onnx_export, "verify_onnx", lambda *_, **__: SimpleNamespace(passed=False))
     assert run("export m.rffboost other.onnx --verify rows.csv")[0] == 1
@@ -198,6 +200,9 @@ MISTAKES = {
     "score m.rffboost rows.csv --target label": ["y must be real numbers", "row 0 of rows.csv"],
     "score rows.csv rows.csv --target a": ["rows.csv"],
     "info rows.csv": ["rows.csv"],
+    "info head.onnx": ["head.onnx"],
+    "export m.rffboost m.onnx --opset 3": ["opset", "3"],
+    "export m.rffboost m.onnx --times 1": ["times", "RFFBoostRegressor"],
     "info absent.rffboost": ["absent.rffboost"],
     "info sum.rffboost": ["Ensemble"],
     "export m.rffboost absent/m.onnx": ["absent"],
@@ -215,7 +220,8 @@ def test_a_mistake_is_one_line_and_nothing_is_written(line, folder, run):
     model.save_model("m.rffboost")
     save_model(model.ensemble_, "sum.rffboost")
     (folder / "few.csv").write_text("a,c\n1.5,2\n")
-    (folder / "head.csv").write_text("a,b\n")
+    for name in ("head.csv", "head.onnx"):
+        (folder / name).write_text("a,b\n")
     (folder / "made.csv").write_text("a,b,prediction\n1.5,2.5,1\n")
     before = sorted(folder.iterdir())
     code, out, err = run(line)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from onnx_export import OnnxPredictor
 from rffboost_ext import (
     ConformalRegressor,
     RFFBoostClassifier,
@@ -78,6 +80,15 @@ def test_score_and_loss_of_each_kind_of_model_are_those_of_python(kind, rows, ru
         assert run(f"predict m.rffboost {files} --out p.parquet")[0] == 0
         predictions = np.column_stack(pq.read_table("p.parquet").columns)
         assert (predictions == model.predict(FEATURES).reshape(N, -1)).all()
+
+
+def test_survival_functions_and_operators_of_a_graph_are_chosen(rows, run):
+    KINDS["cox"][0].fit(FEATURES, TIMES).save_model("m.rffboost")
+    line = "export m.rffboost m.onnx --verify kinds.csv --times 0.5,1 --opset 15 --no-tree-operators"
+    assert run(line)[0] == 0
+    graph = onnx.load("m.onnx")
+    assert {entry.domain: entry.version for entry in graph.opset_import} == {"": 15}
+    assert OnnxPredictor("m.onnx").predict_survival_function(FEATURES).shape == (N, 2)
 
 
 def test_loss_of_intervals_is_that_of_their_regressor(rows, run):

@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from onnx_export import OnnxPredictor, describe_onnx, to_onnx, verify_onnx
-from onnx_export.cli import main
 from onnx_export.metadata import KEYS, checksum
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap
@@ -173,7 +172,6 @@ def test_a_path_says_where_the_weights_are(
     for place in (path, str(path), path.name):
         assert describe_onnx(place) == describe_onnx(model)
         np.testing.assert_array_equal(OnnxPredictor(place).predict(ROWS), OnnxPredictor(model).predict(ROWS))
-    assert main(["info", path.name]) == 0
 
 
 def test_a_file_with_weights_beside_it_is_verified(tmp_path: Path) -> None:

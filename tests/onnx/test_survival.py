@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from onnx_export import ConversionError, OnnxPredictor, describe_onnx, save_onnx, to_onnx, verify_onnx
-from onnx_export.cli import main
 from onnx_export.survival import convert_survival
 from rffboost_ext import LOSSES, RFFBoostRegressor, RFFBoostSurvival
 from rffboost_ext.losses import AFTLogistic, AFTLoss, AFTNormal, SurvivalLoss
@@ -64,17 +63,6 @@ def test_in_a_pipeline_with_an_offset_and_in_a_file(tmp_path: Any) -> None:
     save_onnx(model, tmp_path / "m.onnx", times=np.array([0.5]))
     verify_onnx(model, tmp_path / "m.onnx", X, base_margin=offset, raise_on_mismatch=True)
     assert OnnxPredictor(tmp_path / "m.onnx").predict_survival_function(X, offset).shape == (200, 1)
-
-
-def test_on_the_command_line(tmp_path: Any) -> None:
-    model, rows, out = fitted("cox"), tmp_path / "rows.csv", tmp_path / "out.csv"
-    model.save_model(tmp_path / "m.rffboost")
-    np.savetxt(rows, X, delimiter=",", header="a,b,c", comments="")
-    paths = str(tmp_path / "m.rffboost"), str(tmp_path / "m.onnx")
-    assert main(["export", *paths, "--times", "0.5, 1", "--model-version", "2"]) == 0
-    assert main(["predict", paths[1], str(rows), "--output", str(out)]) == 0
-    with out.open() as file:
-        assert file.readline().strip() == "prediction,survival_0.5,survival_1"
 
 
 @pytest.mark.parametrize("times", [[], 1.0, [[1.0]], [-1.0], [np.inf], [np.nan], ["x"]])
