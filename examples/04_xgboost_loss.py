@@ -19,18 +19,19 @@ for loss in ("log_loss", "exponential"):
 
 # In the native loop it is an objective and a metric. `intercept` starts the loop from the loss's baseline.
 train, test = xgb.DMatrix(X_train, y_train), xgb.DMatrix(X_test, y_test)
+objective = rxgb.objective("exponential")
 booster = xgb.train(
     {"max_depth": 3, "nthread": 1} | rxgb.intercept("exponential", train),
     train,
     200,
-    obj=rxgb.objective("exponential"),
-    custom_metric=rxgb.metric("exponential"),
+    obj=objective,
+    custom_metric=objective.metric,
     evals=[(test, "test")],
     early_stopping_rounds=10,
     verbose_eval=False,
 )
 print("stopped early, best round:", booster.best_iteration)
-model = rxgb.bind(booster[: booster.best_iteration + 1], "exponential")
+model = rxgb.bind(booster[: booster.best_iteration + 1], objective)
 probabilities = model.predict_proba(X_test)
 print(f"log loss of the best round: {log_loss(y_test, probabilities):.3f}")
 

@@ -93,11 +93,6 @@ class OnnxPredictor:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    @property
-    def has_interval(self) -> bool:
-        """Whether the file predicts intervals too."""
-        return "interval" in self._outputs
-
     def predict(self, X: Any, base_margin: Any = None) -> Array:
         """Class labels, or means, (n,) or (n, C).
 

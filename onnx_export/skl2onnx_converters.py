@@ -20,7 +20,7 @@ from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import Graph
 from .links import class_scores, response_nodes
-from .skl2onnx_checks import add_checks_to_parsers
+from .skl2onnx_checks import refuse_thresholds
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
 from .word_steps import CONVERTERS, shapes
@@ -77,7 +77,7 @@ def register_skl2onnx() -> None:
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
     for step, shape in shapes("float32").items():
         update_registered_converter(step, f"Sklearn{step.__name__}", shape, CONVERTERS[step])
-    add_checks_to_parsers()
+    refuse_thresholds()
 
 
 def classifier_shape(operator: Any) -> None:

@@ -9,7 +9,7 @@ require_packages("rffboost_ext.interop.lightgbm", "lightgbm")
 from .cosine_objective import CosineObjective  # noqa: E402
 from .lightgbm_estimators import LGBMClassifier, LGBMRegressor  # noqa: E402
 from .models import bind, to_ensemble  # noqa: E402
-from .objectives import attach, intercept, metric, objective  # noqa: E402
+from .objectives import attach, intercept, objective  # noqa: E402
 
 __all__ = [
     "CosineObjective",
@@ -18,7 +18,6 @@ __all__ = [
     "attach",
     "bind",
     "intercept",
-    "metric",
     "objective",
     "to_ensemble",
 ]

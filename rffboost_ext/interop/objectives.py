@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -215,6 +214,10 @@ class MatrixObjective:
 def objective(loss: str | Loss) -> MatrixObjective:
     """One of our losses as ``obj`` of ``xgboost.train``, or as ``params["objective"]`` of ``lightgbm.train``.
 
+    Its method ``metric``, the weighted mean of the loss, is ``custom_metric`` of ``xgboost.train`` or ``feval`` of
+    ``lightgbm.train``, also beside an objective of the host. A loss that depends on statistics of the training
+    targets has those of the latest training, or else those of the first matrix as long as this exists.
+
     Neither host fits an intercept for a callable: XGBoost starts from 0.5, LightGBM from 0. See :func:`intercept`.
     Scores of the booster are raw scores of the loss; its link, or :func:`bind`, maps them to probabilities. For
     the exponential loss they are half the log-odds: compared with the host's logistic loss, reg_lambda and
@@ -257,42 +260,6 @@ def objective(loss: str | Loss) -> MatrixObjective:
     return MatrixObjective(LOSSES.create(loss))
 
 
-def metric(loss: str | Loss) -> Callable[[Array, Any], tuple[Any, ...]]:
-    """The weighted mean of a loss as ``custom_metric`` of ``xgboost.train``, or ``feval`` of ``lightgbm.train``.
-
-    A loss that depends on statistics of the training targets is measured by the method ``metric`` of its
-    :func:`objective`, which knows them. This function uses the statistics of the first matrix that it is called
-    with, as long as this matrix exists, for all matrices.
-
-    Parameters
-    ----------
-    loss : str or Loss
-        A registered name or an instance.
-
-    Returns
-    -------
-    callable
-        The metric ``metric(scores, matrix)``; lower is better.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the loss is unknown or invalid.
-
-    Examples
-    --------
-    >>> import numpy as np, xgboost
-    >>> from rffboost_ext.interop import xgboost as rxgb
-    >>> matrix = xgboost.DMatrix(np.arange(20.0)[:, None], np.repeat([1, 3], 10))
-    >>> parts = {"obj": rxgb.objective("poisson"), "custom_metric": rxgb.metric("poisson")}
-    >>> watched = {"evals": [(matrix, "train")], "evals_result": (result := {}), "verbose_eval": False}
-    >>> booster = xgboost.train(rxgb.intercept("poisson", matrix), matrix, 3, **parts, **watched)
-    >>> {name: len(values) for name, values in result["train"].items()}
-    {'poisson': 3}
-    """
-    return MatrixObjective(LOSSES.create(loss)).metric
-
-
 def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
     """What makes a training start from the loss's baseline.
 
@@ -309,10 +276,10 @@ def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
     -------
     dict or ndarray of shape (C,)
         For XGBoost, parameters of ``xgboost.train``: ``base_score``, which XGBoost replaces by a ``base_margin``
-        of the matrix; ``disable_default_eval_metric``, so that only :func:`metric` is evaluated; and for several
-        scores ``num_class``, if there is one for each class, or ``num_target``. For LightGBM, the baseline, which
-        becomes the ``init_score`` of all data. LightGBM stores none: add it to predictions, or pass it to
-        :func:`bind`.
+        of the matrix; ``disable_default_eval_metric``, so that only metrics of the caller are evaluated; and for
+        several scores ``num_class``, if there is one for each class, or ``num_target``. For LightGBM, the
+        baseline, which becomes the ``init_score`` of all data. LightGBM stores none: add it to predictions, or
+        pass it to :func:`bind`.
 
     Raises
     ------

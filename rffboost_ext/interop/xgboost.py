@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .cosine_objective import CosineObjective
 from .models import bind, to_ensemble
-from .objectives import attach, intercept, metric, objective
+from .objectives import attach, intercept, objective
 from .xgboost_estimators import XGBClassifier, XGBRegressor
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "attach",
     "bind",
     "intercept",
-    "metric",
     "objective",
     "to_ensemble",
 ]

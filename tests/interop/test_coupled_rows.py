@@ -19,7 +19,7 @@ kinds = pytest.mark.parametrize("kind", COUPLED)
 def xgboost_curve(X, y, weight, loss, **folds) -> np.ndarray:
     matrix = xgb.DMatrix(X, weight=weight)
     rxgb.attach(matrix, y=y)
-    parts = {"obj": rxgb.objective(loss), "custom_metric": rxgb.metric(loss)}
+    parts = {"obj": rxgb.objective(loss), "custom_metric": rxgb.objective(loss).metric}
     found = xgb.cv(rxgb.intercept(loss, matrix), matrix, 3, **parts, **folds)
     return np.asarray(found.filter(regex="test.*mean")).ravel()
 
@@ -28,7 +28,7 @@ def lightgbm_curve(X, y, weight, loss, **folds) -> np.ndarray:
     data = lgb.Dataset(X, weight=weight, free_raw_data=False)
     rlgb.attach(data, y=y)
     params = {"objective": rlgb.objective(loss), "metric": "none", "verbose": -1, "learning_rate": 0.3}
-    found = lgb.cv(params, data, 3, feval=rlgb.metric(loss), stratified=False, **folds)
+    found = lgb.cv(params, data, 3, feval=rlgb.objective(loss).metric, stratified=False, **folds)
     return np.array(next(values for name, values in found.items() if name.endswith("mean")))
 
 

@@ -57,7 +57,7 @@ def test_evaluation_sets_of_which_a_loss_says_nothing_are_refused(host, loss):
 def test_a_metric_alone_measures_all_matrices_alike(host):
     y = RNG.standard_normal(400)
     first, other = host.matrix(X, y), host.matrix(X, 5.0 * y)
-    metric, scores = host.ours.metric("huber"), np.zeros(400)
+    metric, scores = host.ours.objective("huber").metric, np.zeros(400)
     loss = LOSSES.create("huber").prepared(y[:, None], np.ones(400))
     for matrix, target in ((first, y), (other, 5.0 * y)):
         expected = loss.value(target[:, None], scores[:, None]).mean()

@@ -29,7 +29,7 @@ def xgboost_curve(matrix, evaluated, **parts):
 
 
 def own_parts():
-    return {"obj": rxgb.objective("lambdarank"), "custom_metric": rxgb.metric("lambdarank")}
+    return {"obj": rxgb.objective("lambdarank"), "custom_metric": rxgb.objective("lambdarank").metric}
 
 
 def with_cosines():
@@ -72,7 +72,8 @@ def test_groups_of_a_dataset_are_the_last_column():
         curve: dict = {}
         rlgb.intercept("lambdarank", data, evaluated)
         callbacks = [lgb.record_evaluation(curve)]
-        lgb.train(LIGHTGBM, data, 4, valid_sets=[evaluated], feval=rlgb.metric("lambdarank"), callbacks=callbacks)
+        watched = {"feval": rlgb.objective("lambdarank").metric, "valid_sets": [evaluated], "callbacks": callbacks}
+        lgb.train(LIGHTGBM, data, 4, **watched)
         found.append(curve["valid_0"]["lambdarank"])
     np.testing.assert_array_equal(*found)
 
@@ -83,7 +84,7 @@ def test_cross_validation_of_the_hosts_keeps_queries_whole():
     found = xgb.cv({"nthread": 1} | rxgb.intercept("lambdarank", matrix), matrix, 3, nfold=3, **parts)
     assert np.diff(found["test-lambdarank-mean"]).max() < 0.0
     folds = {"folds": GroupKFold(3)}, {"nfold": 3, "stratified": False}
-    feval = rlgb.metric("lambdarank")
+    feval = rlgb.objective("lambdarank").metric
     found = lgb.cv(LIGHTGBM, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[0])
     assert np.diff(found["valid lambdarank-mean"]).max() < 0.0
     with pytest.raises(ValueError, match="divides 24 of its 24 groups"):

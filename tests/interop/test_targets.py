@@ -111,7 +111,7 @@ def fold_curve(loss, X, y, parts):
     matrices = [xgb.DMatrix(X[part]) for part in parts]
     for matrix, part in zip(matrices, parts, strict=True):
         rxgb.attach(matrix, y=y[part])
-    objective, metric = rxgb.objective(loss), rxgb.metric(loss)
+    objective, metric = rxgb.objective(loss), rxgb.objective(loss).metric
     own = {"base_score": 0.0, "max_depth": 6}
     return XGBOOST.train(matrices[0], objective, ROUNDS, metric, matrices[1:], **own)[1][1]
 
@@ -125,7 +125,7 @@ def test_slices_keep_the_columns_of_their_rows():
     whole = xgb.DMatrix(X)
     rxgb.attach(whole, y=y)
     params = XGBOOST.native | {"base_score": 0.0, "max_depth": 6}
-    parts = {"obj": rxgb.objective(loss), "custom_metric": rxgb.metric(loss)}
+    parts = {"obj": rxgb.objective(loss), "custom_metric": rxgb.objective(loss).metric}
     found = xgb.cv(params, whole, ROUNDS, folds=folds, **parts)["test-WeightedSquare-mean"]
     np.testing.assert_allclose(
         found, np.mean([fold_curve(loss, X, y, parts) for parts in folds], axis=0), rtol=1e-6
