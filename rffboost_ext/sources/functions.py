@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,21 +56,14 @@ def batches(function: Callable[[], Iterable[Any]], *, max_rows: int | str = "aut
 
 
 class FunctionSource(Source):
-    """Rows of a function; see :func:`batches`."""
+    """Rows of a function, which are one part; see :func:`batches`."""
 
     def __init__(self, function: Callable[[], Iterable[Any]], max_rows: int | str) -> None:
         super().__init__(max_rows)
         self.function = function
 
     def parts(self) -> Sequence[Part]:
-        return [FunctionPart(self.function)]
-
-
-@dataclass(frozen=True)
-class FunctionPart:
-    """All rows of a function."""
-
-    function: Callable[[], Iterable[Any]]
+        return [self]
 
     def batches(self, features: bool = True) -> Iterator[Batch]:
         """The rows, numbered in their order."""
