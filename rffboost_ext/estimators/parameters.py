@@ -119,7 +119,7 @@ AUTO = OneOf(("auto",))
 def explain_unknown(function: Callable[Concatenate[M, Q], R]) -> Callable[Concatenate[M, Q], R]:
     """A method, such as ``__init__``, whose errors for unknown parameters say what to write instead.
 
-    ``inspect.signature`` shows the signature of the method itself.
+    ``inspect.signature`` shows the signature of the method itself. ``__init__`` also takes nested parameters.
     """
     parameters = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
@@ -128,6 +128,7 @@ def explain_unknown(function: Callable[Concatenate[M, Q], R]) -> Callable[Concat
 
     @wraps(function)
     def checked(owner: M, *args: Q.args, **params: Q.kwargs) -> R:
+        nested = {name: params.pop(name) for name in list(params) if method == "init" and "__" in name}
         if unknown := params.keys() - known:
             kind, where = type(owner).__name__, "" if method == "init" else method
             own = inspect.signature(type(owner)).parameters if where else {}
@@ -141,9 +142,19 @@ def explain_unknown(function: Callable[Concatenate[M, Q], R]) -> Callable[Concat
             raise TypeError(
                 f"{kind}{'.' * bool(where)}{where}: unknown parameters: {listed}; see docs/migration.md"
             )
-        return function(owner, *args, **params)
+        found = function(owner, *args, **params)
+        if nested:
+            set_nested(owner, nested)
+        return found
 
     return checked
+
+
+def set_nested(estimator: Any, nested: dict[str, Any]) -> None:
+    """Set nested parameters on copies of the parts of an estimator, which others may share."""
+    own = estimator.get_params(deep=False)
+    parts = {name: part for name, part in own.items() if isinstance(part, BaseEstimator)}
+    estimator.set_params(**{name: clone(value, safe=False) for name, value in (parts | nested).items()})
 
 
 def with_keywords_of(owner: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -164,7 +164,7 @@ def advice(name: str, parameters: Sequence[Any], owner: str = "", method: str = 
     every = [row for rows in sections for row in rows]
     if part:
         example = next((f", such as {part}={row.here}" for row in every if f"({inner}=" in row.here), "")
-        return f" (set it by set_params, if {part} has it, or in an instance given as {part}{example})"
+        return f" ({part} must be a part that has it{example})"
     rows = [row for row in every if name in row.elsewhere.split()]
     if rows and not rows[0].here:
         return f" (there is none: {rows[0].note})"

@@ -106,8 +106,6 @@ def test_losses_and_metrics_here_exist(title, known):
             {"max_depth": 3, "evals": 1},
             ["learner=Tree(max_depth=...)", "fit(X, y, eval_set=...)"],
         ),
-        (RFFBoostRegressor, {"learner__max_depth": 3}, ["learner__max_depth", "learner=Tree(max_depth=...)"]),
-        (RFFBoostRegressor, {"loss__quantile": 3}, ["set_params", "instance given as loss"]),
         (ConformalRegressor, {"random_stat": 0}, ["'random_stat' (use random_state=...)"]),
         (RFFBoostRegressor, {"nothing_like_it": 0}, ["(the parameters are loss,", "n_estimators"]),
         (RFFBoostRegressor, {"device": "cuda"}, ["'device' (there is none: CPU only"]),
@@ -119,6 +117,15 @@ def test_constructors_explain_unknown_parameters(shell, given, advice):
     with pytest.raises(TypeError) as raised:
         shell(**given)
     assert all(text in str(raised.value) for text in [f"{shell.__name__}: unknown", *advice])
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"), [("learner", "such as learner=Tree(max_depth=...)"), ("loss", "loss must be")]
+)
+def test_constructors_explain_unknown_nested_parameters(given, advice):
+    with pytest.raises(ValueError, match="Invalid parameter 'max_depth'") as raised:
+        RFFBoostRegressor(**{f"{given}__max_depth": 3})
+    assert advice in str(raised.value)
 
 
 ARGUMENTS = [

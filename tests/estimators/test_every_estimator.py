@@ -15,12 +15,15 @@ from sklearn.base import BaseEstimator, clone
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
     ConformalRegressor,
+    Decay,
+    Mixture,
     RFFBoostClassifier,
     RFFBoostDistribution,
     RFFBoostQuantileRegressor,
     RFFBoostRanker,
     RFFBoostRegressor,
     RFFBoostSurvival,
+    Tree,
     average,
     load_model,
 )
@@ -131,6 +134,27 @@ def test_offsets_are_part_of_the_scores(kind):
         (wanted, score), (found, again) = scores(one), scores(other)
         np.testing.assert_allclose(found + shift, wanted, rtol=0, atol=1e-9)
         assert again == pytest.approx(score, rel=1e-9)
+
+
+NESTED = {name: kind.made(learner=Mixture(trees=Tree()), learning_rate=Decay()) for name, kind in BOOSTERS.items()}
+NESTED["interval"] = ConformalRegressor(NESTED["counts"])
+
+
+@pytest.mark.parametrize("model", NESTED.values(), ids=NESTED)
+def test_constructors_take_nested_parameters(model):
+    before, prefix = str(model.get_params()), "estimator__" * hasattr(model, "estimator")
+    assert str(type(model)(**model.get_params()).get_params()) == before
+    changes = {f"{prefix}learner__trees__max_depth": 2, f"{prefix}learning_rate__factor": 0.5}
+    for given in (changes, {f"{prefix}learner": "tree", f"{prefix}learner__max_depth": 2}):
+        wanted = clone(model).set_params(**given)
+        assert str(type(model)(**model.get_params(deep=False) | given).get_params()) == str(wanted.get_params())
+    assert str(model.get_params()) == before
+    for unknown in (f"{prefix}learner__max_dept", "part__max_depth", f"{prefix}step__tol"):
+        with pytest.raises(ValueError) as wanted:
+            clone(model).set_params(**{unknown: 2})
+        with pytest.raises(ValueError) as found:
+            type(model)(**model.get_params(deep=False) | {unknown: 2})
+        assert str(found.value) == str(wanted.value)
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
