@@ -187,22 +187,6 @@ class TimeBudget:
         return monotonic() >= self._end
 
 
-class ScoreRecorder:
-    """Stores the training scores of the last round, from which a later fit on the same rows can continue.
-
-    Parameters
-    ----------
-    raw : ndarray of shape (n, C), optional
-        The scores that the fit starts from, if known.
-    """
-
-    def __init__(self, raw: Array | None = None) -> None:
-        self.raw = raw
-
-    def __call__(self, progress: Progress) -> None:
-        self.raw = progress.raw
-
-
 class ProgressPrinter:
     """Prints the model, the time, the training loss and the metrics on evaluation sets every few rounds.
 

@@ -56,8 +56,7 @@ class Evaluation:
     @property
     def error(self) -> ErrorFunction:
         """The error that early stopping monitors."""
-        metric = self.metrics[-1]
-        return metric.score if metric.decoder is None else metric.error
+        return self.metrics[-1].error
 
     def has_best_scores(self, rows: Dataset) -> bool:
         """Whether some scores of these rows are better than others by what is monitored."""

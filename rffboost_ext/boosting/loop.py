@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -194,28 +194,6 @@ def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
     return float(value)
 
 
-class RoundUpdate(NamedTuple):
-    """The result of a boosting round.
-
-    Attributes
-    ----------
-    round : Round
-        The state before the update.
-    term : Term
-        The fitted term, in the original units of the features.
-    output : ndarray of shape (n, C)
-        Its outputs on the training rows.
-    keep, length : float
-        The result of the step: ``raw <- keep * raw + length * output``.
-    """
-
-    round: Round
-    term: Term
-    output: Array
-    keep: float
-    length: float
-
-
 @dataclass(frozen=True)
 class RoundFitter:
     """Fits the rounds of a model; round t draws from ``SeedSequence(seed, spawn_key=(t,))``."""
@@ -234,8 +212,12 @@ class RoundFitter:
         """Whether the learner is not one of this package, so that its terms are checked."""
         return is_foreign(self.parts.learner)
 
-    def fit(self, index: int, raw: Array) -> RoundUpdate:
-        """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
+    def fit(self, index: int, raw: Array) -> tuple[Round, Term, Array, float, float]:
+        """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return.
+
+        The result is the state before the update, the term, in the original units of the features, its outputs
+        (n, C) on the training rows, and what the step returns, `keep` and `length`.
+        """
         loss, step = self.parts.loss, self.parts.step
         derivatives = loss.scales.apply(self.rows.derivatives(loss, raw))
         check_derivatives(loss, derivatives, raw, f"in round {index}")
@@ -251,7 +233,7 @@ class RoundFitter:
         round = Round(design, loss, *state, offset=offset, prior_weight=self.prior_weight)
         fitted, output = fit_term(self.parts.learner, round, earlier, self.is_foreign)
         keep, length = take_step(step, round, output)
-        return RoundUpdate(round, design.restore(fitted), output, keep, length)
+        return round, design.restore(fitted), output, keep, length
 
 
 def boost_rounds(
@@ -259,28 +241,28 @@ def boost_rounds(
     start: Ensemble,
     init_raw: Array | None,
     n_estimators: int,
-    report: Callable[[RoundUpdate, Array], bool],
+    report: Callable[[Round, Term, float, float, Array], bool],
 ) -> Ensemble:
     """The ensemble `start` with further rounds up to `n_estimators`, from its scores on.
 
-    After each round ``report(update, raw)`` gets the scores and says whether to end.
+    After each round ``report(round, term, keep, length, raw)`` gets the scores and says whether to end.
     """
     raw = start.raw(fitter.design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            update = fitter.fit(index, raw)
-            raw = (raw if update.keep == 1.0 else update.keep * raw) + update.length * update.output
-            terms.append(update.term)
-            moves.append(np.array([update.keep, update.length]))
+            round, term, output, keep, length = fitter.fit(index, raw)
+            raw = (raw if keep == 1.0 else keep * raw) + length * output
+            terms.append(term)
+            moves.append(np.array([keep, length]))
             if index == len(start) + 1:
-                check_terms_of_fit(terms[-2:], fitter.design.original, update.output)
-            if report(update, raw):
+                check_terms_of_fit(terms[-2:], fitter.design.original, output)
+            if report(round, term, keep, length, raw):
                 break
             raise_dropped()
             raise_if_abandoned()
             # Free the arrays of this round before the next.
-            del update
+            del round, output
     except KeyboardInterrupt as error:
         raise Interrupted(build_ensemble(start, terms, moves)) from error
     if len(terms) < len(start) + 2:

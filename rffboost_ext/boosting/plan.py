@@ -39,17 +39,8 @@ class Member:
     ----------
     learner, step : Learner, Step
         The parts; the learning rate is a part of the step.
-    name : str
-        Its name, for callbacks and results.
-    after : {"keep", "replay", "refit"}, default="keep"
-        What happens to models once their number of rounds is known: they stay; the terms of each are fitted again
-        to all rows; or one model of new rounds is fitted to all rows.
-    n_splits : int, optional
-        The number of splits of which it has a model, the first ones; None for all.
-    limit : PatienceLimit, optional
-        Limits to the patience of early stopping.
-    when : Condition, optional
-        What the results of other members must be for this one to be trained.
+    name, after, n_splits, limit, when
+        As in :class:`~rffboost_ext.recipes.MemberRule`; `n_splits` is ``n_models``.
     pool_size : int, optional
         Size of the sample of far more rows, redrawn periodically; None for all rows.
     fitted : sequence of Ensemble

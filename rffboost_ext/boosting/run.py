@@ -148,9 +148,14 @@ class Run:
         several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        independent = iter(self._models([one for one in several if is_independent(one.member)], splits))
+        independent = [one for one in several if is_independent(one.member)]
+        pairs = [(number, k) for number, own in enumerate(independent) for k in range(own.label.n_folds)]
+        models = iter(self._models(independent, splits, pairs))
         for own in several:
-            calls = next(independent) if is_independent(own.member) else self._dependent(own, splits, results)
+            if is_independent(own.member):
+                calls: Iterable[Callable[[], Model]] = [next(models) for _ in range(own.label.n_folds)]
+            else:
+                calls = self._dependent(own, splits, results)
             runs = self._runs(own, calls, results)
             if len(runs) == own.label.n_folds:
                 trainers.append(own)
@@ -181,26 +186,22 @@ class Run:
     ) -> Iterator[Callable[[], Model]]:
         """The calls of a member that depends on others: the first model may show that no more are needed."""
         rivals = others if trails(trainer.member) else ()
-        count = trainer.label.n_folds
-        yield from self._models([trainer], splits, rivals, range(1))[0]
-        yield from self._models([trainer], splits, rivals, range(1, count))[0]
+        for numbers in (range(1), range(1, trainer.label.n_folds)):
+            yield from self._models([trainer], splits, [(0, k) for k in numbers], rivals)
 
     def _models(
         self,
         trainers: Sequence[Trainer],
         splits: Sequence[tuple[Index, Dataset]],
+        pairs: Sequence[tuple[int, int]],
         others: Sequence[Sequence[Model]] = (),
-        numbers: range | None = None,
-    ) -> list[Calls]:
-        """For each trainer, the calls that return its models or some of them, given those of other members."""
-        several = [range(one.label.n_folds) if numbers is None else numbers for one in trainers]
+    ) -> Calls:
+        """The calls that return models, of pairs of a trainer and a split, given the models of other members."""
         rivals = [
             min((float(row[k].scores.min()) for row in others if k < len(row)), default=np.inf)
             for k in range(len(splits))
         ]
-        pairs = [(place, k) for place, own in enumerate(several) for k in own]
-        calls = iter(self._start(trainers, partial(self._model, trainers, splits, rivals), pairs))
-        return [[next(calls) for _ in own] for own in several]
+        return self._start(trainers, partial(self._model, trainers, splits, rivals), pairs)
 
     def _model(
         self,
@@ -225,11 +226,11 @@ class Run:
         return trainer.fit_stopping(data, held, self.plan, self.callbacks, self.start.ensemble, extra, rivals[k])
 
     def _start(
-        self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Iterable[tuple[Any, ...]]
+        self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Sequence[tuple[Any, ...]]
     ) -> Calls:
         """Calls of a function; with callbacks they run one by one in this thread."""
         is_small = START_CALLS.get() is None and math.prod(self.rows.X.shape) < MIN_SHARED
-        if self.callbacks or not trainers or is_small:
+        if self.callbacks or not several or is_small:
             return call_later(function, several)
         return (START_CALLS.get() or partial(start_on_threads, trainers[0].n_jobs))(function, several)
 

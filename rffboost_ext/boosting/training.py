@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Loss
+from ..core import Loss, Round, Term
 from ..data.dataset import Dataset
 from ..learners.design import Design
 from ..preprocessing.feature_expansion import fit_scaling
@@ -19,7 +19,7 @@ from .callbacks import Callback, Curves, ModelLabel, Progress, stops_training
 from .early_stopping.monitor import EarlyStopping, ErrorFunction, MeanLoss, least_error
 from .early_stopping.patience import Model, PatienceLimit
 from .evaluation import Evaluation, EvaluationHistory
-from .loop import Parts, RoundFitter, RoundUpdate, boost_rounds, initial_ensemble
+from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
 from .plan import Interrupted, Member, Plan, Result
 
 
@@ -35,6 +35,7 @@ def partial_result(done: Sequence[Model], stop: KeyboardInterrupt) -> Result:
     return Result(ensemble, [[one.scores for one in done]] if done else [], interrupt=Interrupted(ensemble))
 
 
+@dataclass
 class CallbackForwarder:
     """Calls the callbacks of a model after each round, and keeps the latest scores.
 
@@ -53,25 +54,21 @@ class CallbackForwarder:
         The scores from which the loop continues, if they are known.
     """
 
-    def __init__(
-        self,
-        callbacks: Sequence[Callback],
-        history: EvaluationHistory | None,
-        n_estimators: int,
-        model: ModelLabel,
-        baseline: Array,
-        raw: Array | None = None,
-    ) -> None:
-        self.callbacks, self.history, self.stopped, self.raw = callbacks, history, False, raw
-        curves: Callable[[], Curves] = dict if history is None else history.curves
-        self.n_estimators, self.known = n_estimators, (baseline, model, curves)
+    callbacks: Sequence[Callback]
+    history: EvaluationHistory | None
+    n_estimators: int
+    model: ModelLabel
+    baseline: Array
+    raw: Array | None = None
+    stopped: bool = False
 
-    def __call__(self, update: RoundUpdate, raw: Array) -> bool:
+    def __call__(self, round: Round, term: Term, keep: float, length: float, raw: Array) -> bool:
         self.raw = raw
         if self.history is None and not self.callbacks:
             return False
-        moved = update.term, update.keep, update.length, raw
-        progress = Progress(update.round, self.n_estimators, *moved, *self.known)
+        curves: Callable[[], Curves] = dict if self.history is None else self.history.curves
+        moved = term, keep, length, raw
+        progress = Progress(round, self.n_estimators, *moved, self.baseline, self.model, curves)
         if self.history is not None:
             self.history.add(progress)
         self.stopped = any([stops_training(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called

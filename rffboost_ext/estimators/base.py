@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._signals import atomic_fit
-from ..boosting.callbacks import ProgressPrinter, ScoreRecorder, report_rows
+from ..boosting.callbacks import ProgressPrinter, report_rows
 from ..boosting.early_stopping.stacking import mean_curve
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.loop import Parts, initial_ensemble
@@ -272,8 +272,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         callbacks: list[Any] = list(self.callbacks or ())
         if self.verbose:
             callbacks.append(ProgressPrinter(self.verbose))
+        latest = {"raw": start.raw}
         if keeps_state:
-            callbacks.append(scores := ScoreRecorder(start.raw))
+            callbacks.append(lambda progress: latest.update(raw=progress.raw))
         with ExitStack() as stack:
             n_jobs = stack.enter_context(use_threads(self.n_jobs))
             for callback in callbacks:
@@ -301,7 +302,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
             result = trainer.outcome(partial(run.result, trainer, monitored, split_seed))
         self._start = start.without_state()
         if keeps_state:
-            raw = None if result.interrupt else scores.raw
+            raw = None if result.interrupt else latest["raw"]
             self._start = replace(start, ensemble=None, raw=raw, data_key=key_of(rows))
         self.__dict__.pop("uses_base_margin_", None)
         if rows.offset is not None:

@@ -78,15 +78,15 @@ class CosineTraining:
 
     def add_cosine(self, scores: Array) -> None:
         """Fit a term to the derivatives at the sum of the host's scores and the cosines."""
-        update = self.fitter.fit(len(self.terms), self.total(scores, self.raw))
-        if update.keep != 1.0:
+        _, term, output, keep, length = self.fitter.fit(len(self.terms), self.total(scores, self.raw))
+        if keep != 1.0:
             step = self.fitter.parts.step
             raise ValueError(f"CosineObjective: step {step!r} shortens earlier rounds, which are the host's")
-        self.raw = self.raw + update.length * update.output
-        self.terms.append(update.term.materialized())
-        self.lengths.append(update.length)
+        self.raw = self.raw + length * output
+        self.terms.append(term.materialized())
+        self.lengths.append(length)
         if len(self.terms) == 2:
-            check_terms_of_fit(self.terms, self.fitter.design.original, update.output)
+            check_terms_of_fit(self.terms, self.fitter.design.original, output)
 
     def require_trees(self, trees: Sequence[Term | None]) -> None:
         """Raise a ValueError unless these trees, one term or None per round, are those of this training.

@@ -174,15 +174,10 @@ class EarlyStopping:
         self._evaluate()
         return self._best
 
-    @property
-    def best_raw_(self) -> Array:
-        """Scores of the held-out rows, (n, C), after `best_round_` rounds."""
-        self._evaluate()
-        return self._best_raw
-
     def raw_after(self, later: Sequence[tuple[float, float, Term]]) -> Array:
         """Scores of the held-out rows after the best round and some `later` ones, given as for `staged_scores`."""
-        raw, size = self.best_raw_, self._batch_size
+        self._evaluate()
+        raw, size = self._best_raw, self._batch_size
         if 0 < len(later) <= len(self._later):
             return self._later[len(later) - 1].copy()
         for start in range(0, len(later), size):

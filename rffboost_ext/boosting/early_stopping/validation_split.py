@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heapreplace
 from typing import Any
 
@@ -47,37 +46,18 @@ def has_best_scores(loss: Loss, rows: Dataset) -> bool:
     return any(rows.observations.derivatives(loss, baseline + one)[0].any() for one in (moves, -moves))
 
 
-@dataclass(frozen=True)
-class Units:
-    """What is held out as a whole: rows, or groups of rows.
+def ordered_units(rows: Dataset, seed: int) -> tuple[Array, Array, Index]:
+    """What is held out as a whole, rows or groups of rows, in the order of their (mean) targets.
 
-    Parameters
-    ----------
-    target : ndarray of shape (u,)
-        The (first) target of each unit, of a group the mean.
-    size : ndarray of shape (u,)
-        Number of rows.
-    of_row : ndarray of shape (n,) or slice
-        The unit of each row.
+    The result is this order of the units, in which those of equal target are in random order; the number of rows
+    of each unit; and the unit of each row.
     """
-
-    target: Array
-    size: Array
-    of_row: Index
-
-    @classmethod
-    def of(cls, rows: Dataset) -> Units:
-        """The groups of the rows, if they have any, else the rows."""
-        target = rows.y[:, 0]
-        if rows.group is None:
-            return cls(target, np.ones(len(rows), dtype=np.int64), ALL_ROWS)
-        _, of_row, size = np.unique(rows.group, return_inverse=True, return_counts=True)
-        return cls(np.bincount(of_row, target) / size, size, of_row)
-
-    def order(self, seed: int) -> Array:
-        """The indices of the units, sorted by target; those of equal target in random order."""
-        order = np.random.default_rng(seed).permutation(len(self.size))
-        return order[np.argsort(self.target[order], kind="stable")]
+    target, size, unit = rows.y[:, 0], np.ones(len(rows), dtype=np.int64), None
+    if rows.group is not None:
+        _, unit, size = np.unique(rows.group, return_inverse=True, return_counts=True)
+        target = np.bincount(unit, target) / size
+    order = np.random.default_rng(seed).permutation(len(size))
+    return order[np.argsort(target[order], kind="stable")], size, ALL_ROWS if unit is None else unit
 
 
 def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
@@ -86,13 +66,12 @@ def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
     Sorted by target, the units go to the fold with the fewest rows each, and so to all in turn if they are single
     rows.
     """
-    units = Units.of(rows)
-    fold, order = np.empty(len(units.size), dtype=np.int64), units.order(seed)
-    smallest = [(0, k) for k in range(n_folds)]
-    for unit, size in zip(order.tolist(), units.size[order].tolist(), strict=True):
+    order, sizes, of_row = ordered_units(rows, seed)
+    fold, smallest = np.empty(len(order), dtype=np.int64), [(0, k) for k in range(n_folds)]
+    for unit, size in zip(order.tolist(), sizes[order].tolist(), strict=True):
         n_rows, fold[unit] = smallest[0]
         heapreplace(smallest, (n_rows + size, smallest[0][1]))
-    return np.asarray(fold[units.of_row])
+    return np.asarray(fold[of_row])
 
 
 def only_rows_of_class(loss: Loss, rows: Dataset) -> Array:
@@ -120,14 +99,14 @@ def holdout_mask(rows: Dataset, fraction: float, seed: int) -> Array:
     At least `MIN_HELD_OUT` rows are held out, or half of the rows if these are fewer; of groups as many as have
     about so many rows, one at least.
     """
-    units = Units.of(rows)
-    n = len(units.size)
+    order, _, of_row = ordered_units(rows, seed)
+    n = len(order)
     least = math.ceil(MIN_HELD_OUT * n / len(rows))
     size = max(int(fraction * n), min(least, n // 2))
     place = (np.arange(size) + np.random.default_rng(seed).random()) * (n / size)
     held = np.zeros(n, dtype=bool)
-    held[units.order(seed)[place.astype(np.int64)]] = True
-    return np.asarray(held[units.of_row])
+    held[order[place.astype(np.int64)]] = True
+    return np.asarray(held[of_row])
 
 
 def validation_splits(
