@@ -17,6 +17,7 @@ from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
 from .estimators.survival import RFFBoostSurvival
+from .interop import models  # noqa: F401 - registers how models of XGBoost and LightGBM are read
 from .learners import (
     FIT_CRITERIA,
     PLACEMENTS,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -104,16 +104,16 @@ def compatible_ensemble(
     return given.ensemble
 
 
-HOSTS = {"xgboost", "lightgbm"}
-"""Packages whose models the function ``init_model`` of ``rffboost_ext.interop.models`` reads."""
+READERS: dict[str, Callable[[Any], InitModel]] = {}
+"""Readers of the models of other packages, by the name of the package."""
 
 
 @singledispatch
 def read_init_model(model: Any) -> InitModel:
     """Read a model of ours, XGBoost's or LightGBM's; classes of this package register their reader here."""
-    if {cls.__module__.partition(".")[0] for cls in type(model).__mro__} & HOSTS:
-        given: InitModel = import_module("rffboost_ext.interop.models").init_model(model)
-        return given
+    for cls in type(model).__mro__:
+        if reader := READERS.get(cls.__module__.partition(".")[0]):
+            return reader(model)
     raise TypeError(
         f"init_model must be an Ensemble, a fitted estimator of this package, or a Booster or scikit-learn model "
         f"of XGBoost or LightGBM, got {model!r}"
