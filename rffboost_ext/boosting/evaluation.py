@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..utils.param_validation import told
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves, Progress
-from .early_stopping.monitor import MAX_BATCH, ErrorFunction, MeanLoss, staged_scores
+from .early_stopping.monitor import MAX_BATCH, MeanLoss, staged_scores
 from .early_stopping.validation_split import MIN_HELD_OUT, has_best_scores
 from .metrics import EvaluationMetric, resolve_metrics
 from .scorers import ScoreDecoder
@@ -52,11 +53,6 @@ class Evaluation:
     def couplings(self) -> list[Coupling]:
         """How metrics couple rows."""
         return [metric.coupling for metric in self.metrics if metric.coupling is not None]
-
-    @property
-    def error(self) -> ErrorFunction:
-        """The error that early stopping monitors."""
-        return self.metrics[-1].error
 
     def has_best_scores(self, rows: Dataset) -> bool:
         """Whether some scores of these rows are better than others by what is monitored."""
@@ -111,14 +107,7 @@ class Evaluation:
     def best(self, curves: Curves, score: float | None, n_rounds: int) -> dict[str, Any]:
         """The best entry of the monitored set, or the last round: ``best_iteration_`` and ``best_score_``.
 
-        Parameters
-        ----------
-        curves : dict
-            The metrics of the fitted model, by set.
-        score : float, optional
-            The held-out error of the model, which early stopping has ended with its best round.
-        n_rounds : int
-            Rounds of the model.
+        `score` is the held-out error of a model that early stopping has ended with its best round, else None.
         """
         whole = [name for name, rows in self.sets.items() if rows is self.monitored]
         if self.sets and (whole or score is None):
@@ -146,10 +135,6 @@ def evaluation_of(
     ValueError
         If a metric or the targets of a set do not go with the fit; the message names it.
     """
-
-    def prepared(other: Loss) -> Loss:
-        return prepare(other, data.observations, targets.n_classes)[0]
-
     for label, held in sets.items():
         if held.y.shape[1] != data.y.shape[1]:
             raise ValueError(
@@ -165,6 +150,7 @@ def evaluation_of(
         metrics: tuple[EvaluationMetric, ...] = (EvaluationMetric(name, False, MeanLoss(loss), coupling=loss),)
     else:
         n_outputs = loss.n_scores(data.y, targets.n_classes)
+        prepared = partial(prepare, rows=data.observations, n_classes=targets.n_classes)
         decoder = ScoreDecoder(loss, name, targets.classes, prepared, n_outputs)
         metrics = resolve_metrics(eval_metric, decoder)
     evaluation = Evaluation(sets, metrics)
@@ -270,14 +256,7 @@ def is_set(given: Any) -> bool:
 class EvaluationHistory:
     """Each metric on each set after every round of one model, evaluated when the curves are asked for.
 
-    Parameters
-    ----------
-    sets : mapping of str to Dataset
-        The sets by name.
-    metrics : sequence of EvaluationMetric
-        The metrics to evaluate.
-    ensemble : Ensemble
-        The rounds so far; entry i of a curve is the metric after round i.
+    The ensemble has the rounds so far; entry i of a curve is the metric after round i.
     """
 
     def __init__(

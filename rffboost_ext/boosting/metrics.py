@@ -18,7 +18,7 @@ from ..utils.param_validation import OPTIONAL, Function, Instance, SequenceOf
 from ..utils.registry import did_you_mean
 from ..utils.typing import Array
 from .early_stopping.monitor import ErrorFunction, MeanLoss
-from .scorers import ScoreDecoder, ScoreFunction, metric_score, score_function, with_named_errors
+from .scorers import ScoreDecoder, ScoreFunction, metric_score, score_function
 
 METRIC = Instance(str) | Instance(Loss) | Function("(y, prediction)")
 EVAL_METRIC = OPTIONAL | METRIC | SequenceOf(METRIC, "these")
@@ -102,8 +102,7 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     else:
         name, greater = name_and_direction(given)
         function = named_scorer(given) if isinstance(given, str) else given
-    score = metric_score(function, decoder)
-    return EvaluationMetric(name, greater, with_named_errors(name, score, decoder), decoder, coupling)
+    return EvaluationMetric(name, greater, metric_score(name, function, decoder), decoder, coupling)
 
 
 def name_and_direction(given: Any) -> tuple[str, bool]:
@@ -128,7 +127,7 @@ def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
         loss = LabelRegression(loss)
     if loss.task == decoder.loss.task:
         try:
-            loss = decoder.prepare(loss)
+            loss, _ = decoder.prepare(loss)
         except ValueError as error:
             raise ValueError(f"eval_metric: {error}; a scorer of scikit-learn may do") from error
         if loss.link == decoder.loss.link:

@@ -55,14 +55,8 @@ class Run:
     def result(self, trainer: Trainer, validation: Dataset | None, seed: int) -> Result:
         """Train the models of all members, weight them by held-out rows, and fit them to all rows as planned.
 
-        Parameters
-        ----------
-        trainer : Trainer
-            Trains the first member.
-        validation : Dataset or None
-            The user's rows for early stopping; some of the rows are held out if it is None.
-        seed : int
-            Seed of the divisions.
+        The trainer is that of the first member. Some of the rows are held out, by the seed, unless the user has
+        given validation rows.
         """
         if self.plan.patience is None:
             return self._of_all_rows(trainer)
@@ -72,7 +66,12 @@ class Run:
         # Members may have models of the first splits only.
         held = [out for _, out in splits[: min(map(len, runs))]]
         raw = [[one.raw for one in row[: len(held)]] for row in runs]
-        weight = self._weights(trainer.loss, models, raw, held)
+        if held:
+            by_score = weights_scores(trainer.loss, self.rows.y, models)
+            weight = stacking_weights(trainer.loss, models[0][: len(held)], raw, held, by_score)
+        else:
+            assert self.plan.weight is not None
+            weight = self.plan.weight
         used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
         weight, trainers, raw = weight[used], [trainers[k] for k in used], [raw[k] for k in used]
         curves = [[one.scores for one in runs[k] if len(one.scores)] for k in used]
@@ -118,20 +117,6 @@ class Run:
         n_folds, fraction = self.plan.n_folds, self.plan.validation_fraction
         most = max(member.n_models(n_folds) for member in self.plan.members)
         return validation_splits(self.rows, n_folds, fraction, seed, loss)[:most]
-
-    def _weights(
-        self,
-        loss: Loss,
-        models: Sequence[Sequence[Ensemble]],
-        raw: Sequence[Sequence[Array]],
-        held: Sequence[Dataset],
-    ) -> Array:
-        """The weights of the members, (m,) or (m, C)."""
-        if not held:
-            assert self.plan.weight is not None
-            return self.plan.weight
-        by_score = weights_scores(loss, self.rows.y, models)
-        return stacking_weights(loss, models[0][: len(held)], raw, held, by_score)
 
     def _train(
         self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]

@@ -32,7 +32,7 @@ class ScoreDecoder:
     classes : ndarray, optional
         Class labels; None in regression.
     prepare : callable
-        Prepares another loss for the targets of this fit.
+        Prepares another loss for the targets of this fit, as :func:`~rffboost_ext.contracts.fit.prepare`.
     n_outputs : int, default=1
         Raw scores of each row.
     whole_response : bool, default=False
@@ -42,7 +42,7 @@ class ScoreDecoder:
     loss: Loss
     name: str
     classes: Array | None
-    prepare: Callable[[Loss], Loss]
+    prepare: Callable[[Loss], tuple[Loss, Array]]
     n_outputs: int = 1
     whole_response: bool = False
 
@@ -73,19 +73,8 @@ class ScoreDecoder:
 def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     """The score of a regression by ``Loss.scored_by``: minus the mean loss, or R2 of a response for each target.
 
-    Parameters
-    ----------
-    loss : Loss
-        The prepared loss.
-    y, raw : ndarray of shape (n, K), (n, C)
-        Targets and raw scores.
-    weight : ndarray of shape (n,)
-        Positive sample weights.
-
-    Raises
-    ------
-    ValueError
-        If the loss does not accept the targets, or they need another number of scores.
+    A ValueError says that the prepared loss does not accept the targets (n, K), or they need other scores than the
+    raw ones (n, C).
     """
     from sklearn.metrics import r2_score
 
@@ -107,20 +96,34 @@ def score_function(scorer: object) -> Callable[..., float] | None:
     return getattr(scorer, "_score_func", None)
 
 
-def metric_score(metric: Callable[..., Any], decoder: ScoreDecoder) -> ScoreFunction:
-    """The score by a scorer of scikit-learn or by a function ``metric(y_true, y_pred[, sample_weight])``."""
+def metric_score(name: str, metric: Callable[..., Any], decoder: ScoreDecoder) -> ScoreFunction:
+    """The score by a scorer of scikit-learn or by a function ``metric(y_true, y_pred[, sample_weight])``.
+
+    Its errors name the metric and its arguments.
+    """
     function = score_function(metric)
     parameter = sample_weight_parameter(function or metric)
-    estimator = RawScoreRegressor(decoder) if decoder.classes is None else RawScoreClassifier(decoder)
+    estimator: RawScoreEstimator = RawScoreRegressor(decoder)
+    arguments = "targets and means"
+    if decoder.classes is not None:
+        estimator = RawScoreClassifier(decoder)
+        arguments = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
 
     def score(rows: Observations, raw: Array) -> float:
         keywords, raw = {}, rows.total(raw)
         # Equal weights make no difference to a metric that does not require them.
         if parameter is not None and (parameter.default is parameter.empty or np.ptp(rows.weight) > 0.0):
             keywords["sample_weight"] = rows.weight.copy()
-        if function is None:
-            return float(metric(decoder.target(rows.y), decoder.prediction(raw), **keywords))
-        return float(metric(estimator, raw, decoder.target(rows.y), **keywords))
+        try:
+            if function is None:
+                return float(metric(decoder.target(rows.y), decoder.prediction(raw), **keywords))
+            return float(metric(estimator, raw, decoder.target(rows.y), **keywords))
+        except Exception as error:  # a user's function may raise anything
+            kind = TypeError if isinstance(error, TypeError | AttributeError) else ValueError
+            reason = f"{type(error).__name__}: {error}"
+            raise kind(
+                f"eval_metric: {name!r} makes no number of {arguments}{decoder.absent_classes(rows.y)} ({reason})"
+            ) from error
 
     return score
 
@@ -133,33 +136,8 @@ def sample_weight_parameter(function: Callable[..., Any]) -> inspect.Parameter |
         return None
 
 
-def with_named_errors(name: str, score: ScoreFunction, decoder: ScoreDecoder) -> ScoreFunction:
-    """A score whose errors name the metric and its arguments."""
-    arguments = "targets and means"
-    if decoder.classes is not None:
-        arguments = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
-
-    def named_score(rows: Observations, raw: Array) -> float:
-        try:
-            return score(rows, raw)
-        except Exception as error:  # a user's function may raise anything
-            kind = TypeError if isinstance(error, TypeError | AttributeError) else ValueError
-            reason = f"{type(error).__name__}: {error}"
-            raise kind(
-                f"eval_metric: {name!r} makes no number of {arguments}{decoder.absent_classes(rows.y)} ({reason})"
-            ) from error
-
-    return named_score
-
-
 class RawScoreEstimator(BaseEstimator):
-    """A fitted estimator for scorers whose X are raw scores (n, C).
-
-    Parameters
-    ----------
-    decoder : ScoreDecoder
-        Decodes the raw scores.
-    """
+    """A fitted estimator for scorers whose X are raw scores (n, C)."""
 
     def __init__(self, decoder: ScoreDecoder) -> None:
         self.decoder = decoder

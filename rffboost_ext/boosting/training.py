@@ -23,18 +23,6 @@ from .loop import Parts, RoundFitter, boost_rounds, initial_ensemble
 from .plan import Interrupted, Member, Plan, Result
 
 
-def partial_result(done: Sequence[Model], stop: KeyboardInterrupt) -> Result:
-    """The mean of the models trained with early stopping before an interrupt, if any, else what it has left.
-
-    An incomplete refit is discarded. The interrupt is raised if there is no round.
-    """
-    left = [stop.ensemble] if isinstance(stop, Interrupted) and len(stop.ensemble) else []
-    if not done and not left:
-        raise stop
-    ensemble = mean_ensemble([one.ensemble for one in done] or left)
-    return Result(ensemble, [[one.scores for one in done]] if done else [], interrupt=Interrupted(ensemble))
-
-
 @dataclass
 class CallbackForwarder:
     """Calls the callbacks of a model after each round, and keeps the latest scores.
@@ -129,7 +117,7 @@ class Trainer:
     @property
     def error(self) -> ErrorFunction:
         """The error that early stopping monitors."""
-        return MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
+        return MeanLoss(self.loss) if self.evaluation is None else self.evaluation.metrics[-1].error
 
     def fit(
         self,
@@ -146,7 +134,10 @@ class Trainer:
 
         With `replay` its terms are fitted again to all rows; their old values have the weight of some rows.
         """
-        feature_map, pool_size = self._scaled(data), None if replay is not None else self.member.pool_size
+        feature_map, pool_size = self.feature_map, None if replay is not None else self.member.pool_size
+        if self.standardize:
+            center, scale = fit_scaling(data.X, data.weight, feature_map.expansion, feature_map.clipping)
+            feature_map = replace(feature_map, center=center, scale=scale)
         ensemble = initial_ensemble(self.loss, data.observations) if init is None else init
         history = None if self.evaluation is None else self.evaluation.history(ensemble, validation)
         chances = None
@@ -183,7 +174,10 @@ class Trainer:
         return ensemble
 
     def outcome(self, train: Callable[[], Result]) -> Result:
-        """What `train` returns, with its evaluations; after an interrupt the models that are done.
+        """What `train` returns, with its evaluations.
+
+        After an interrupt it is the mean of the models that are done, or else the rounds of the first one. A refit
+        that is not complete is discarded.
 
         Raises
         ------
@@ -193,7 +187,11 @@ class Trainer:
         try:
             result = train()
         except KeyboardInterrupt as stop:
-            result = partial_result(self.done, stop)
+            left = [stop.ensemble] if isinstance(stop, Interrupted) and len(stop.ensemble) else []
+            if not (models := [one.ensemble for one in self.done] or left):
+                raise
+            ensemble, scores = mean_ensemble(models), [one.scores for one in self.done]
+            result = Result(ensemble, [scores] if scores else [], interrupt=Interrupted(ensemble))
         evaluation = self.evaluation or Evaluation()
         try:
             history = evaluation.history(result.ensemble)
@@ -241,11 +239,3 @@ class Trainer:
             if len(partial.ensemble):
                 self.done.append(partial)
             raise
-
-    def _scaled(self, data: Dataset) -> FeatureMap:
-        """The feature map with the mean and the scale of some rows."""
-        given = self.feature_map
-        if not self.standardize:
-            return given
-        center, scale = fit_scaling(data.X, data.weight, given.expansion, given.clipping)
-        return replace(given, center=center, scale=scale)

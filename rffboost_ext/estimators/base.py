@@ -72,6 +72,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     kept_levels: ClassVar[str | None] = None
     default_loss: ClassVar[str]
     """The loss where `loss` is "auto"."""
+    default_learner: ClassVar[str] = "mixture"
     _interrupt: Interrupted | None
 
     @classmethod
@@ -103,10 +104,6 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         {groups}
         {base_margin}
         {base_margin_eval_set}
-
-        Returns
-        -------
-        self
 
         {raises}
         """
@@ -238,13 +235,11 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def _read_init_model(self, init_model: Any) -> InitModel | None:
         """The user's model to continue from, if there is one."""
-        if init_model is None:
-            return None
-        if self._is_warm_start():
+        if init_model is not None and self._is_warm_start():
             raise ValueError(
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
-        return read_init_model(init_model)
+        return None if init_model is None else read_init_model(init_model)
 
     def _start_from(self, init: InitModel | None, loss: Loss, data: Dataset, targets: TargetEncoder) -> Start:
         """What the fit starts from: an initial model, the previous fit, or nothing."""
@@ -265,9 +260,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def _run(self, plan: Plan, parts: Parts, rows: Dataset, evaluation: Evaluation | None, start: Start) -> Result:
         """Do what the plan says; sets the loss and the state for a warm start."""
-        sets = {} if evaluation is None else evaluation.sets
         split_seed, seed = self._seeds()
-        start = replace(start, seed=seed, raw=None if start.raw is None else start.training_scores(rows))
+        start = replace(start, seed=seed, raw=start.training_scores(rows))
         keeps_state = bool(self.warm_start) and plan.patience is None
         callbacks: list[Any] = list(self.callbacks or ())
         if self.verbose:
@@ -291,7 +285,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 evaluation=evaluation,
                 feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, plan, rows, seed)),
             )
-            if evaluation is not None and sets:
+            if evaluation is not None and evaluation.sets:
                 first = (
                     initial_ensemble(parts.loss, rows.observations) if start.ensemble is None else start.ensemble
                 )

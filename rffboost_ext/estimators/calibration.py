@@ -54,12 +54,6 @@ MAX_INVERSE_ALPHA = 1e18
 ROUNDING_UNITS = 4.0
 
 
-def rounding_unit(values: Any) -> float:
-    """The rounding unit of the type of some predictions."""
-    dtype = np.asarray(values).dtype
-    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
-
-
 def quantile_levels(estimator: Any) -> Any:
     """The levels of the quantiles that a fitted regressor says it predicts, (Q,); None if it says nothing.
 
@@ -136,19 +130,10 @@ def groups_of_target(regressor: Any, y: Array) -> Array | None:
 
 def split_rows(
     weight: Array, group: Array | None, size_of: Callable[[int], int], random: np.random.RandomState
-) -> tuple[Array, Array, Array]:
-    """Rows to fit, rows that calibrate, and the weights of the latter.
+) -> tuple[Array, Array]:
+    """Rows to fit and rows that calibrate, of positive weight (n,); groups (n,) are not divided.
 
-    Groups are not divided.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Rows of weight 0 are in neither part.
-    group : ndarray of shape (n,), optional
-    size_of : callable
-        From the number of rows to that of those that calibrate.
-    random : RandomState
+    ``size_of(n)`` is the number of rows that calibrate, of n rows in use.
     """
     from sklearn.model_selection import train_test_split
 
@@ -158,12 +143,12 @@ def split_rows(
         kept, held = train_test_split(used, test_size=size, random_state=random)
     else:
         kept, held = (used[part] for part in group_split(group[used], size, random))
-    return kept, held, weight[held]
+    return kept, held
 
 
 def split_by(
     owner: str, splitter: Any, rows: Sequence[Any], weight: Array, group: Array | None, alpha: float
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array]:
     """As :func:`split_rows`, by the last split of a splitter of scikit-learn, for `rows` X, y and groups."""
     what, used, (X, y, groups) = f"{owner}: calibration", np.flatnonzero(weight), rows
     kept, held = (used[part] for part in splits_of(what, splitter, X, y, groups, weight > 0.0)[-1])
@@ -171,7 +156,7 @@ def split_by(
         raise ValueError(f"{what} must have other rows, and groups, than those to fit to, got {splitter!r}")
     if len(held) < (least := least_size(alpha)):
         raise ValueError(f"{what} must hold out at least {least} rows for alpha={alpha:g}, got {len(held)}")
-    return kept, held, weight[held]
+    return kept, held
 
 
 def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
@@ -210,20 +195,6 @@ def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:
     total = share[-2] + 1.0
     rank = int(np.searchsorted(share, (1.0 - alpha) * total - ROUNDING)) + 1
     return rank, float(share[rank - 1] / total)
-
-
-def margin_and_coverage(owner: str, alpha: float, scores: Array, weight: Array) -> tuple[float, float]:
-    """The margin, the score of :func:`margin_rank`, and the coverage; a ValueError if no finite one suffices."""
-    order = np.argsort(scores, kind="stable")
-    rank, coverage = margin_rank(alpha, weight[order])
-    if rank > len(scores):
-        share = weight.max() / (weight.sum() + weight.max())
-        raise ValueError(
-            f"{owner}: sample_weight must have no row with more than alpha={alpha:g} of the weight of the "
-            f"calibration rows and one more such row, got {share:.3g}: trim the weights, or raise "
-            f"calibration_fraction or alpha"
-        )
-    return float(scores[order[rank - 1]]), coverage
 
 
 def offset_of_rows(base_margin: Any, n_samples: int) -> Array:
@@ -287,9 +258,23 @@ def arguments_of_fit(
 def fit_margin(
     owner: str, alpha: float, y: Array, regressor: Any, predicted: Any, weight: Array
 ) -> tuple[float, float]:
-    """The margin and the coverage from targets (m,), predictions and weights of calibration rows."""
+    """The margin, the score of :func:`margin_rank`, and the coverage, from calibration rows and their predictions.
+
+    A ValueError says that no finite margin suffices.
+    """
     values = check_predictions(owner, predicted, len(y))
     if not np.isfinite(values).all():
         raise ValueError(f"{owner}: estimator must predict finite numbers, got NaN or infinity")
-    values = quantiles_or_prediction(owner, regressor, values)
-    return margin_and_coverage(owner, alpha, conformity_scores(y, values, rounding_unit(predicted)), weight)
+    values, dtype = quantiles_or_prediction(owner, regressor, values), np.asarray(predicted).dtype
+    unit = float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+    scores = conformity_scores(y, values, unit)
+    order = np.argsort(scores, kind="stable")
+    rank, coverage = margin_rank(alpha, weight[order])
+    if rank > len(scores):
+        share = weight.max() / (weight.sum() + weight.max())
+        raise ValueError(
+            f"{owner}: sample_weight must have no row with more than alpha={alpha:g} of the weight of the "
+            f"calibration rows and one more such row, got {share:.3g}: trim the weights, or raise "
+            f"calibration_fraction or alpha"
+        )
+    return float(scores[order[rank - 1]]), coverage

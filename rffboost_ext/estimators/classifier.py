@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from ..boosting.loop import Parts
 from ..core import Learner, Loss
 from ..data.dataset import Dataset
-from ..losses.target_statistics import scores_for
+from ..losses.target_statistics import has_own_columns, scores_for
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.row_arguments import ClassWeightCheck
 from ..preprocessing.tables import label_array
@@ -21,12 +21,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .parameters import (
-    accepts_columns,
-    has_attribute,
-    loss_of_classes,
-    with_keywords_of,
-)
+from .parameters import has_attribute, loss_of_classes, with_keywords_of
 
 
 @documented
@@ -75,7 +70,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         self.class_weight = class_weight
 
     def _targets(self, labels: Array | None = None) -> TargetEncoder:
-        return class_targets(type(self).__name__, labels, self.class_weight, partial(accepts_columns, self))
+        loss = loss_of_classes(self)
+        takes_columns = partial(has_own_columns, loss) if loss is not None else lambda n_columns: False
+        return class_targets(type(self).__name__, labels, self.class_weight, takes_columns)
 
     def _read_target(self, y: Any) -> tuple[TargetEncoder, Array]:
         labels = label_array(y)
@@ -156,7 +153,10 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,) or (n, L)
         """
-        return decode_labels(self.predict_proba(X, base_margin), self.classes_, self.loss_.multilabel)
+        return self._response(self.raw_scores(X, base_margin))
+
+    def _response(self, raw: Array) -> Array:
+        return decode_labels(self.loss_.link.inverse(raw), self.classes_, self.loss_.multilabel)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """The accuracy of predicted classes.
@@ -166,9 +166,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
             Class labels.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights.
-        {margin}
+        {weight}
 
         Returns
         -------
@@ -186,11 +184,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Class probabilities after 1, 2, ... rounds; those of several models take turns."""
         return (self.loss_.link.inverse(raw) for raw in self._staged_raw(X, base_margin))
-
-    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
-        multilabel = self.loss_.multilabel
-        return (decode_labels(p, self.classes_, multilabel) for p in self.staged_predict_proba(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -229,15 +229,15 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         group = groups_of_target(regressor, y) if group is None else group
         chosen = self.calibration_fraction if self.calibration is None else self.calibration
         if hasattr(chosen, "split"):
-            *parts, weight = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
+            parts = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
         else:
             size = partial(calibration_size, owner, self.alpha, chosen)
-            *parts, weight = split_rows(weight, group, size, random)
+            parts = split_rows(weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = train(X, y, **params)
         offset = None if base_margin is None else base_margin[parts[1]]
-        facts = target.astype(np.float64), self.estimator_, self._predicted(held, offset), weight
+        facts = target.astype(np.float64), self.estimator_, self._predicted(held, offset), weight[parts[1]]
         self.margin_, self.coverage_ = fit_margin(owner, self.alpha, *facts)
         return self
 

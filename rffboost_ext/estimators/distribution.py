@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 from ..core import Learner
@@ -99,12 +98,10 @@ class RFFBoostDistribution(RFFBoostRegressor):
         -------
         ndarray of shape (n,)
         """
-        raw = self.raw_scores(X, base_margin)
-        return self.loss_.mean(self.loss_.link.inverse(raw))
+        return self._response(self.raw_scores(X, base_margin))
 
-    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Means after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (self.loss_.mean(self.loss_.link.inverse(raw)) for raw in self._staged_raw(X, base_margin))
+    def _response(self, raw: Array) -> Array:
+        return self.loss_.mean(self.loss_.link.inverse(raw))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

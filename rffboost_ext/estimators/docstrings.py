@@ -231,19 +231,30 @@ The weights of a stack are chosen on held-out rows, which all models are fitted 
     How much of the old values stays: the old value of a leaf, and the old amplitudes of a frequency, count for so
     many rows of average curvature in addition to the given ones. With 0 the values depend on the given ones alone.
     The cosines of "rff_1" and "rff_k" have no old values, since a step sets their length.""",
-    "raises_refresh": """Raises
+    "weight": f"""sample_weight : array-like of shape (n,), optional
+    Non-negative weights.
+{MARGIN}""",
+    "raises_refresh": """Returns
+-------
+self
+
+Raises
 ------
 ValueError, TypeError
     If the data or a parameter are invalid, y has a class that is unknown to the model, or the model cannot be
     refreshed: its learner has no method ``refit``, or it was averaged or made of an ensemble.""",
-    "raises": """Raises
+    "raises": """Returns
+-------
+self
+
+Raises
 ------
 ValueError, TypeError
     If a parameter, a part or the data are invalid; the message names it.
 KeyboardInterrupt
     If the user interrupts it. The model then has the rounds that were done, if there are any.""",
 }
-"""What several methods say of their parameters and errors."""
+"""What several methods say of their parameters, results and errors."""
 
 
 def documented(part: D) -> D:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .docstrings import documented
-from .parameters import copy_with_own_parts
+from .parameters import copy_with_own_parts, explain_unknown
 
 # Attributes that fits with an evaluation set, and with early stopping, have.
 OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
@@ -115,6 +116,15 @@ class FittedEnsembleMixin(BaseEstimator):
         with use_threads(self.n_jobs):
             raw = self.ensemble_.raw(X)
         return raw if offset is None else raw + offset
+
+    @abstractmethod
+    def _response(self, raw: Array) -> Array:
+        """What ``predict`` returns for raw scores."""
+
+    @explain_unknown
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
+        """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return map(self._response, self._staged_raw(X, base_margin))
 
     def _staged_raw(self, X: Any, base_margin: Any) -> Iterator[Array]:
         check_is_fitted(self)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
 from ..contracts.fit import prepare
@@ -16,7 +17,8 @@ from ..core import Observations
 from ..data.dataset import Dataset, check_sample_weight
 from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
-from ..preprocessing.tables import number_array
+from ..preprocessing.row_arguments import encode_base_margin
+from ..preprocessing.tables import number_array, rows_of_positive_weight
 from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass
@@ -43,6 +45,18 @@ def sample_of(
         )
     sample: Sample = estimator.draw(X)
     return sample
+
+
+def rows_to_score(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, base_margin: Any
+) -> tuple[Array, Array, Array]:
+    """Encoded targets, raw scores and weights of the rows of positive weight, for a fitted regressor."""
+    check_is_fitted(estimator)
+    targets = estimator._targets()
+    if base_margin is not None:
+        base_margin = encode_base_margin(base_margin, X, sample_weight, estimator.ensemble_.n_outputs)
+    X, y, weight = rows_of_positive_weight(X, targets.columns(y), sample_weight)
+    return targets.transform(y), estimator.raw_scores(X, base_margin), weight
 
 
 def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import wraps
+from types import FunctionType
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
@@ -18,7 +19,6 @@ from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
 from ..learners.trees.constraints import SIGNS
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import has_own_columns
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..utils.migration import advice
 from ..utils.param_validation import (
@@ -41,7 +41,6 @@ from .recipe import Recipe
 
 B = TypeVar("B", bound=BaseEstimator)
 
-DEFAULT_LEARNER = "mixture"
 ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
 
 
@@ -56,7 +55,7 @@ def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
                 f"{type(estimator).__name__}: step='auto' has no parameters of its own; choose one of "
                 f"{STEPS.names()}"
             )
-        params[role] = default_part(estimator, role)
+        params[role] = getattr(estimator, f"default_{role}")
     return resolve_names(estimator, params, ROLES)
 
 
@@ -65,27 +64,16 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
     return bool(getattr(ROLES[role].make(given_part(estimator, role)), name, False))
 
 
-def accepts_columns(estimator: Any, n_columns: int) -> bool:
-    """Whether the loss of a classifier reads several columns as a label and numbers of its own."""
-    loss = loss_of_classes(estimator)
-    return loss is not None and has_own_columns(loss, n_columns)
-
-
 def loss_of_classes(estimator: Any) -> Loss | None:
     """The loss of a classifier before a fit; None if it is none of classes."""
     loss = LOSSES.make(given_part(estimator, "loss"))
     return loss if isinstance(loss, Loss) and loss.task == "classification" else None
 
 
-def default_part(estimator: Any, role: str) -> Any:
-    """The loss or the learner where it is "auto"."""
-    return estimator.default_loss if role == "loss" else DEFAULT_LEARNER
-
-
 def given_part(estimator: Any, role: str) -> Any:
     """The loss or the learner, the default one if it is "auto"."""
     part = getattr(estimator, role)
-    return default_part(estimator, role) if is_auto(part) else part
+    return getattr(estimator, f"default_{role}") if is_auto(part) else part
 
 
 def copy_with_own_parts(estimator: B) -> B:
@@ -100,18 +88,6 @@ def copy_with_own_parts(estimator: B) -> B:
 Q = ParamSpec("Q")
 M = TypeVar("M")
 R = TypeVar("R")
-
-EXPLAINED = {
-    "fit",
-    "refresh",
-    "score",
-    "predict",
-    "predict_proba",
-    "decision_function",
-    "predict_dist",
-    "staged_predict",
-}
-"""Methods whose errors for unknown arguments say what to write instead."""
 
 AUTO = OneOf(("auto",))
 
@@ -234,8 +210,9 @@ class BoosterParameters(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in EXPLAINED & vars(cls).keys():
-            setattr(cls, name, explain_unknown(vars(cls)[name]))
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType) and not name.startswith("_"):
+                setattr(cls, name, explain_unknown(method))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.

@@ -67,21 +67,8 @@ def recipe_of(
 ) -> Recipe:
     """The recipe of a fit: that of `quality`, or one of a learner alone, with the estimator's parameters.
 
-    Parameters
-    ----------
-    estimator : RFFBoostClassifier or RFFBoostRegressor
-    parts : Parts
-        Loss, learner and step, prepared for the rows.
-    rows : Dataset
-        All rows.
-    monitored : bool
-        Whether the user has given rows for early stopping.
-    stops : bool
-        Whether it uses early stopping.
-    start : Start
-        What it continues from.
-    n_splits : int
-        The number of splits of a splitter, or 0.
+    The parts are prepared for the rows. `monitored` says whether the user has given rows for early stopping, and
+    `stops` whether the fit uses it; `n_splits` is the number of splits of a splitter, or 0.
     """
     facts, quality, owner = Facts.of(rows, estimator.task), estimator.quality, type(estimator).__name__
     is_single = start.ensemble is not None or bool(estimator.warm_start)

@@ -74,10 +74,7 @@ class RFFBoostQuantileRegressor(RFFBoostRegressor):
             Features.
         y : array-like of shape (n,)
             Targets.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
-        base_margin : array-like of shape (n, Q), optional
-            The offset of each row and level; required by a model that was fitted with one, else None.
+        {weight}
 
         Returns
         -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -88,10 +87,6 @@ class RFFBoostRanker(BaseRFFBoost):
         {base_margin}
         {base_margin_eval_set}
 
-        Returns
-        -------
-        self
-
         {raises}
         """
         owner, given = type(self).__name__, self._sample_of_queries(X, y, sample_weight, qid, base_margin)
@@ -123,10 +118,6 @@ class RFFBoostRanker(BaseRFFBoost):
         X, y, sample_weight, qid, base_margin
             Rows as in :meth:`fit`.
         {prior_weight}
-
-        Returns
-        -------
-        self
 
         {raises_refresh}
         """
@@ -172,7 +163,10 @@ class RFFBoostRanker(BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return squeeze(self.raw_scores(X, base_margin))
+        return self._response(self.raw_scores(X, base_margin))
+
+    def _response(self, raw: Array) -> Array:
+        return squeeze(raw)
 
     def score(
         self,
@@ -212,10 +206,6 @@ class RFFBoostRanker(BaseRFFBoost):
             warn_user(f"{type(self).__name__}: without qid score takes all rows for one query")
             qid = np.zeros(_num_samples(X))
         return ndcg_score(y, self.predict(X, base_margin), qid, k=k, sample_weight=sample_weight)
-
-    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (squeeze(raw) for raw in self._staged_raw(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

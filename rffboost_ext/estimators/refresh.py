@@ -57,10 +57,6 @@ class RefreshMixin:
         {base_margin}
         {prior_weight}
 
-        Returns
-        -------
-        self
-
         {raises_refresh}
         """
         check_is_fitted(self)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
 from ..boosting.scorers import score_of_loss
@@ -14,12 +12,11 @@ from ..core import Loss
 from ..data.dataset import Dataset
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import takes_several_targets
-from ..preprocessing.row_arguments import encode_base_margin
-from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .given_rows import rows_to_score
 from .parameters import given_part, has_attribute
 
 
@@ -66,7 +63,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,) or (n, W)
         """
-        raw = self.raw_scores(X, base_margin)
+        return self._response(self.raw_scores(X, base_margin))
+
+    def _response(self, raw: Array) -> Array:
         return squeeze(self.loss_.link.inverse(raw))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
@@ -81,9 +80,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         X : array-like of shape (n, d)
         y : array-like of shape (n,) or (n, K)
             Targets, in the columns of fit.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights.
-        {margin}
+        {weight}
 
         Returns
         -------
@@ -94,15 +91,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         ValueError, TypeError
             If the targets or weights are invalid.
         """
-        check_is_fitted(self)
-        if base_margin is not None:
-            base_margin = encode_base_margin(base_margin, X, sample_weight, self.ensemble_.n_outputs)
-        X, y, weight = rows_of_positive_weight(X, y, sample_weight)
-        return score_of_loss(self.loss_, self._targets().transform(y), self.raw_scores(X, base_margin), weight)
-
-    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (squeeze(self.loss_.link.inverse(raw)) for raw in self._staged_raw(X, base_margin))
+        return score_of_loss(self.loss_, *rows_to_score(self, X, y, sample_weight, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -37,10 +37,8 @@ class StepFunction:
         """The first and the last time at which the function is defined: 0 and ``x[-1]``, or infinity if smooth."""
         return 0.0, float(self.x[-1]) if self.smooth is None else np.inf
 
-    @property
-    def domain(self) -> tuple[float, float]:
-        """The same as ``domain_``, as scikit-survival's functions have it."""
-        return self.domain_
+    domain = domain_
+    """The same as ``domain_``, as scikit-survival's functions have it."""
 
     def __call__(self, x: Any) -> Any:
         """Values at times.

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.loop import Parts
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
-from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
-from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .given_rows import rows_to_score
 from .parameters import has_attribute
 from .step_function import StepFunction, smooth_values, survival_of_hazard
 
@@ -147,12 +145,10 @@ class RFFBoostSurvival(BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        raw = self.raw_scores(X, base_margin)
-        return self.loss_.risk_link.inverse(raw)[:, 0]
+        return self._response(self.raw_scores(X, base_margin))
 
-    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Risks after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (self.loss_.risk_link.inverse(raw)[:, 0] for raw in self._staged_raw(X, base_margin))
+    def _response(self, raw: Array) -> Array:
+        return self.loss_.risk_link.inverse(raw)[:, 0]
 
     def predict_cumulative_hazard_function(
         self, X: Any, return_array: bool = False, base_margin: Any = None
@@ -229,14 +225,9 @@ class RFFBoostSurvival(BaseRFFBoost):
         ValueError, TypeError
             If the targets or weights are invalid.
         """
-        check_is_fitted(self)
-        targets = self._targets()
-        if base_margin is not None:
-            base_margin = encode_base_margin(base_margin, X, sample_weight, self.ensemble_.n_outputs)
-        X, y, weight = rows_of_positive_weight(X, targets.columns(y), sample_weight)
-        y = targets.transform(y)
+        y, raw, weight = rows_to_score(self, X, y, sample_weight, base_margin)
         self.loss_.check_target(y)
-        return share_of_pairs(self.loss_.bounds(y), self.predict(X, base_margin), weight)
+        return share_of_pairs(self.loss_.bounds(y), self._response(raw), weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

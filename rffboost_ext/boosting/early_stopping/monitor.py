@@ -27,12 +27,7 @@ ErrorFunction: TypeAlias = Callable[[Observations, Array], float]
 
 @dataclass(frozen=True)
 class MeanLoss:
-    """The weighted mean of a loss, as an error.
-
-    Parameters
-    ----------
-    loss : Loss
-    """
+    """The weighted mean of a loss, as an error."""
 
     loss: Loss
 
@@ -56,14 +51,7 @@ def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
     """The least error possible, from which relative errors of classifiers are counted.
 
     For the mean loss of a classification it is the mean of the least loss of each row over all scores. For other
-    errors it is 0, as it is for the losses of this package.
-
-    Parameters
-    ----------
-    error : callable
-    rows : Observations
-    raw : ndarray of shape (n, C)
-        Scores to start from.
+    errors it is 0, as it is for the losses of this package. The search starts from scores `raw` (n, C).
     """
     if not isinstance(error, MeanLoss) or error.loss.task != "classification" or not is_foreign(error.loss):
         return 0.0

@@ -28,15 +28,8 @@ def stacking_weights(
 ) -> Array:
     """The weight of each member of a stack, (m,), or `by_score` of each of its scores, (m, C).
 
-    Parameters
-    ----------
-    loss : Loss
-    models : sequence of Ensemble
-        The models of the first member, one for each split.
-    scores : sequence of sequences of ndarray
-        For each member the raw scores of its k-th model on the k-th validation set.
-    held : sequence of Dataset
-        The validation sets.
+    The first member has one of `models` for each validation set of `held`; ``scores[member][k]`` are raw scores on
+    the k-th set.
     """
     if len(scores) == 1:
         return np.ones(1)
