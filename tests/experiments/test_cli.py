@@ -3,6 +3,7 @@
 import csv
 import importlib.metadata
 import json
+import sys
 
 import pytest
 from matplotlib.image import imread
