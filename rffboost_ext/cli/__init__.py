@@ -26,9 +26,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0, 1 if what was verified differs, 2 after one line on standard error that states
         the error, or 130 if interrupted.
     """
-    given = sys.argv[1:] if argv is None else list(argv)
-    if given[:1] == ["warmup"]:
-        return warmup(given[1:])
     try:
         require_packages("the command line", *NEEDED)
         return execute(application(), "rffboost", argv)
@@ -36,21 +33,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(str(error))
     except KeyboardInterrupt:
         return fail("interrupted", code=130)
-
-
-def warmup(argv: Sequence[str]) -> int:
-    """Run ``rffboost warmup``, which needs no extra; the exit code is that of :func:`main`."""
-    try:
-        from ..kernels.warmup import command
-
-        command(argv)
-    except KeyboardInterrupt:
-        return fail("interrupted", "rffboost warmup", code=130)
-    except (ValueError, OSError, RuntimeError, UserWarning) as error:
-        return fail(str(error), "rffboost warmup")
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
@@ -66,7 +48,7 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
             code = command.main(argv, prog_name=program, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", program, code=130)
-    except (ValueError, TypeError, LookupError, OSError, ImportError, NotImplementedError) as error:
+    except (ValueError, TypeError, LookupError, OSError, ImportError, RuntimeError) as error:
         return fail(" ".join([str(error), *getattr(error, "__notes__", ())]), program)
     except click_exception as error:
         return fail(cast(Any, error).format_message(), program)
@@ -84,6 +66,7 @@ def application() -> Typer:
     from .info import info_command
     from .predict import predict_command
     from .score import score_command
+    from .warmup import warmup_command
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -103,8 +86,7 @@ def application() -> Typer:
     app.command("info")(info_command)
     app.command("export")(export_command)
     app.command("compare")(compare_command)
-    # Listed here; `main` runs it.
-    app.command("warmup", help="Compile all kernels, so that no fit waits for the compiler.")(lambda: None)
+    app.command("warmup")(warmup_command)
     return app
 
 
