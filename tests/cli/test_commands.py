@@ -240,4 +240,4 @@ def test_commands_of_files_need_no_matplotlib(folder):
     script += f"print([cli.main(line.split()) for line in {lines}], cli.main(['compare', 'rows.csv']))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[0, 0, 0, 0, 0] 2"
-    assert "rffboost: error: rffboost compare needs matplotlib, which is not installed" in done.stderr
+    assert "rffboost: error: rffboost compare needs matplotlib: pip install matplotlib" in done.stderr
