@@ -53,8 +53,7 @@ def criterion_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def criterion_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
-    """The sum of values of ``h = cos(z)`` over a tile; h (B,) is written, and z (B,) becomes their derivatives by
-    z.
+    """The sum of values of ``h = cos(z)`` over a tile; h (B,) is written, and z (B,) becomes their derivatives.
 
     A single loop keeps intermediate values in registers. Each kind has its own, which fixes the order of the sums.
     """

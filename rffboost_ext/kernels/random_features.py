@@ -38,10 +38,10 @@ def squared_modulus(cosine, sine, weight):  # type: ignore[no-untyped-def]
 
 @kernel("T[2] T[2] T[2] f8[1]* i8 i8")
 def amplitude_pass(x, omega, dual, out, first, last):  # type: ignore[no-untyped-def]
-    """Write squared Fourier amplitudes of a kernel machine at frequencies first .. last-1 of omega (M, d) to out
-    (M,).
+    """Write squared Fourier amplitudes of a kernel machine at some frequencies of omega (M, d) to out (M,).
 
-    The kernel machine has rows x (d, m) and dual weights (C, m); squared amplitudes are summed over outputs.
+    They are first .. last-1. The kernel machine has rows x (d, m) and dual weights (C, m); squared amplitudes are
+    summed over outputs.
     """
     sine, cosine = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
     for k in range(first, last):

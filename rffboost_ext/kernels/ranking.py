@@ -1,11 +1,11 @@
-"""Sums over pairs of rows of a query, for losses of rankings.
+r"""Sums over pairs of rows of a query, for losses of rankings.
 
 Rows are sorted by query; those of query q are ``start[q]`` to ``start[q + 1]``. The weight of a pair of rows i
 before j is, by `weighting`,
 
-- ``BY_RANK``: \\|gain_i - gain_j\\| times the difference of their discounts, or times `tied[i]` if their scores
+- ``BY_RANK``: \|gain_i - gain_j\| times the difference of their discounts, or times `tied[i]` if their scores
   are equal. Rows of a query are sorted by falling score; pairs whose discounts are both 0 have the weight 0.
-- ``BY_GAIN``: \\|gain_i - gain_j\\| times `discount[i]`.
+- ``BY_GAIN``: \|gain_i - gain_j\| times `discount[i]`.
 - ``EQUAL``: `discount[i]` if their gains differ, else 0.
 """
 

@@ -1,4 +1,4 @@
-"""Branchless sine, cosine, exponential and logarithm, which LLVM vectorises.
+r"""Branchless sine, cosine, exponential and logarithm, which LLVM vectorises.
 
 Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2, pi or log 2 is subtracted in parts, so
 that only the last difference is rounded. Polynomials interpolate the functions at Chebyshev nodes, or are minimax
@@ -7,7 +7,7 @@ polynomials (Remez) if this saves a degree. Quadrant and power of two are assemb
 Beyond 2^51 in float64 and 2^22 in float32 the reduction fails: results are arbitrary, but at most 1 in absolute
 value.
 
-Errors: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2.5e-7 in float32 for \\|z\\| <= 1e4;
+Errors: sine and cosine at most 2 ulp in float64 for \|z\| <= 1e6, and 2.5e-7 in float32 for \|z\| <= 1e4;
 exponential at most 2 ulp, logarithm at most 4 ulp. All constants have the precision of the argument, because one
 float64 constant would promote a float32 expression.
 """

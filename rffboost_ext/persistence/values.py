@@ -201,7 +201,7 @@ def stored_params(part: Spec) -> dict[str, Any]:
 
 
 def order_of(array: Array) -> str:
-    """ "F" for arrays that are contiguous in this order only; the rounding of matrix products depends on it."""
+    """The order "F" for arrays that are contiguous in it only; the rounding of matrix products depends on it."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 

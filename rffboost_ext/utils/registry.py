@@ -66,7 +66,6 @@ class Registry(Generic[T]):
         TypeError
             If the name is not a string, or the class does not derive from the table's base.
         """
-
         require_name(self.kind, name)
 
         def enter(cls: C) -> C:

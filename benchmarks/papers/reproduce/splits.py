@@ -51,10 +51,9 @@ class CrossValidated:
 
 @dataclass(frozen=True)
 class Validated:
-    """Letarte et al.: 20 % of the training part are for validation and not fitted on; features are not
-    standardised.
+    """Letarte et al.: 20 % of the training part are for validation and not fitted on.
 
-    The first split is the published one, if the rows are in the same order.
+    Features are not standardised. The first split is the published one, if the rows are in the same order.
     """
 
     test_size: float = 0.25
