@@ -73,7 +73,7 @@ def draw_by_gradient(
     rows, chance = np.empty(len(weight), dtype=np.int64), np.empty(len(weight))
     seed = np.uint64(rng.integers(2**63))
     m = compiled("row_sampling").draw_rows(gradient, weight, by_weight, size, seed, rows, chance)
-    return rows[:m], size / n_used / chance[:m]
+    return rows[:m].copy(), size / n_used / chance[:m]
 
 
 def relative_gain(round: Round, output: Array, weight: Array) -> float:
