@@ -61,6 +61,13 @@ def test_costs_of_the_readme_are_those_of_the_tables(system, text):
     assert text.format(min(costs), max(costs)) in " ".join((ROOT / "README.md").read_text().split())
 
 
+def test_winners_of_the_readme_are_those_of_the_rows(rows):
+    scores = rows[rows["dataset"].isin(TABLES["many"])].pivot_table("score", "dataset", "system")
+    ahead = [int((scores[peer] > scores["RFFBoost"]).sum()) for peer in ("ChimeraBoost", "CatBoost")]
+    text = "ChimeraBoost is ahead on {} of {} sets, CatBoost on {}."
+    assert text.format(ahead[0], len(scores), ahead[1]) in " ".join((ROOT / "README.md").read_text().split())
+
+
 ROWS = {
     "RFFBoost": "RFFBoost",
     '`quality="fast"`': "RFFBoost-fast",

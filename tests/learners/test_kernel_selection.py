@@ -156,4 +156,4 @@ def test_learners_of_one_fit_have_kernels_of_their_own() -> None:
     learner = Mixture(RFFRidge(gamma=(0.01, 0.01)), RFFRidge(gamma=(5.0, 5.0)))
     fitted = RFFBoostRegressor(learner=learner, n_estimators=2, **PLAIN).fit(X, SMOOTH).ensemble_
     spread = [np.square(term.omega).sum() for term in fitted.terms]
-    assert spread[1] / spread[0] == pytest.approx(500.0, rel=0.1)
+    assert spread[1] / spread[0] == pytest.approx(500.0, rel=0.25)
