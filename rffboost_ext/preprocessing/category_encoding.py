@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class CategoryEncoding(PickledByFields):
         """The codes of a column, (n,), and whether it has missing values."""
         code_of, values, name = self._codes[column], column_values(X, column), describe_column(X, column)
         try:
-            codes = np.fromiter((code_of.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
+            codes = np.fromiter(map(code_of.get, values.tolist(), repeat(np.nan)), np.float64, len(values))
         except TypeError as error:
             raise TypeError(f"column {name} of X must hold categories: {error}") from error
         without_code = values[np.isnan(codes)].tolist()
