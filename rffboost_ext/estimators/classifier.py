@@ -142,19 +142,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         raw = self.raw_scores(X, base_margin)
         return self.loss_.link.inverse(raw)
 
-    def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """The most probable class of each row, (n,); zeros and ones, (n, L), for a multilabel target.
-
-        Parameters
-        ----------
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, L)
-        """
-        return self._response(self.raw_scores(X, base_margin))
-
     def _response(self, raw: Array) -> Array:
         return decode_labels(self.loss_.link.inverse(raw), self.classes_, self.loss_.multilabel)
 

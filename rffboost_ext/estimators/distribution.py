@@ -87,19 +87,6 @@ class RFFBoostDistribution(RFFBoostRegressor):
         raw = self.raw_scores(X, base_margin)
         return self.loss_.frozen(self.loss_.link.inverse(raw))
 
-    def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """The mean of the predicted distribution, (n,), or its location if it has no mean.
-
-        Parameters
-        ----------
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._response(self.raw_scores(X, base_margin))
-
     def _response(self, raw: Array) -> Array:
         return self.loss_.mean(self.loss_.link.inverse(raw))
 

@@ -110,12 +110,39 @@ class FittedEnsembleMixin(BaseEstimator):
         -------
         ndarray of shape (n, C)
         """
-        check_is_fitted(self)
+        if not hasattr(self, "ensemble_"):
+            # It reads the tags, for longer than the prediction of a row takes.
+            check_is_fitted(self)
         X = self.encoder_.transform(X)
         offset = self._offset(base_margin, len(X))
         with use_threads(self.n_jobs):
             raw = self.ensemble_.raw(X)
         return raw if offset is None else raw + offset
+
+    @explain_unknown
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
+        """The prediction for each row.
+
+        A classifier predicts the most probable class, or zeros and ones, (n, L), for a multilabel target. A
+        regressor predicts the response by the loss, such as the mean, the median or a quantile. For a distribution
+        it is the mean, or the location if there is no mean. A ranker predicts scores by which the rows of a query
+        are sorted: the higher, the earlier.
+
+        A survival model predicts the risk: the higher, the earlier the event is expected. With "cox" it is the raw
+        score, the log of the hazard relative to the baseline. With a loss of accelerated failure times it is minus
+        the log of the expected time, so that ``exp(-model.predict(X))`` are times: the medians for "aft_normal"
+        and "aft_logistic".
+
+        Parameters
+        ----------
+        {rows}
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, L) or (n, W)
+            (n, W) if the response of a regressor is wide, as of several quantiles or targets.
+        """
+        return self._response(self.raw_scores(X, base_margin))
 
     @abstractmethod
     def _response(self, raw: Array) -> Array:

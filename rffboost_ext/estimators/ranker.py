@@ -152,19 +152,6 @@ class RFFBoostRanker(BaseRFFBoost):
                 f"'lambdarank' and 'pairwise' have, got {parts.loss!r}"
             )
 
-    def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """Scores by which the rows of a query are sorted: the higher, the earlier.
-
-        Parameters
-        ----------
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._response(self.raw_scores(X, base_margin))
-
     def _response(self, raw: Array) -> Array:
         return squeeze(raw)
 

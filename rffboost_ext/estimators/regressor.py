@@ -52,19 +52,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.loss.n_scores(data.y)
 
-    def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """The response by the loss, such as the mean, the median or a quantile: (n,), or (n, W) if it is wide.
-
-        Parameters
-        ----------
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, W)
-        """
-        return self._response(self.raw_scores(X, base_margin))
-
     def _response(self, raw: Array) -> Array:
         return squeeze(self.loss_.link.inverse(raw))
 

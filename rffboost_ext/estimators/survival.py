@@ -130,23 +130,6 @@ class RFFBoostSurvival(BaseRFFBoost):
         """The cumulative hazard of a raw score of 0 at the times of the fit."""
         return StepFunction(self.unique_times_, self._baseline_hazard)
 
-    def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """The risk of each row: the higher, the earlier the event is expected.
-
-        With "cox" it is the raw score, the log of the hazard relative to the baseline. With a loss of accelerated
-        failure times it is minus the log of the expected time, so that ``exp(-model.predict(X))`` are times: the
-        medians for "aft_normal" and "aft_logistic".
-
-        Parameters
-        ----------
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._response(self.raw_scores(X, base_margin))
-
     def _response(self, raw: Array) -> Array:
         return self.loss_.risk_link.inverse(raw)[:, 0]
 
