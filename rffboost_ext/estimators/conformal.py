@@ -22,6 +22,7 @@ from ..preprocessing.tables import native_table, read_table
 from ..sources.core import Source
 from ..sources.sample import Sample
 from ..utils.param_validation import OPTIONAL, SEED, Real, require_all
+from ..utils.registry import resolve_names
 from ..utils.typing import Array
 from .calibration import (
     arguments_of_fit,
@@ -240,6 +241,10 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         facts = target.astype(np.float64), self.estimator_, self._predicted(held, offset), weight[parts[1]]
         self.margin_, self.coverage_ = fit_margin(owner, self.alpha, *facts)
         return self
+
+    def set_params(self, **params: Any) -> ConformalRegressor:
+        """Set parameters, including nested ones of the regressor; a ValueError without one."""
+        return super().set_params(**resolve_names(self, params, {}))
 
     def draw(self, source: Source) -> Sample:
         """A uniform sample of a source."""

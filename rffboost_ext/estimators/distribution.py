@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from ..core import Learner
 from ..losses.distributions.base import DISTRIBUTIONS, Distribution
-from ..utils.registry import resolve_names
 from ..utils.typing import Array
 from .docstrings import ATTRIBUTES, WITHOUT_LOSS, documented
 from .parameters import with_keywords_of
@@ -51,6 +50,7 @@ class RFFBoostDistribution(RFFBoostRegressor):
     """
 
     loss = "auto"
+    roles = RFFBoostRegressor.roles | {"distribution": DISTRIBUTIONS}
 
     @with_keywords_of(RFFBoostRegressor)
     def __init__(
@@ -60,10 +60,6 @@ class RFFBoostDistribution(RFFBoostRegressor):
         self.distribution = distribution
         # It is no parameter here.
         del self.loss
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, including nested ones such as ``distribution__unit``, also of a part given by name."""
-        return super().set_params(**resolve_names(self, params, {"distribution": DISTRIBUTIONS}))
 
     @property
     def default_loss(self) -> Distribution:  # type: ignore[override]

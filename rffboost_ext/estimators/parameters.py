@@ -41,27 +41,21 @@ from .recipe import Recipe
 
 B = TypeVar("B", bound=BaseEstimator)
 
-ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
-
 
 def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
     """`params` for ``set_params``, extended so that nested ones also work for parts given by name or "auto"."""
     nested = {name.partition("__")[0] for name in params if "__" in name}
-    for role in nested & ROLES.keys():
-        if not is_auto(params.get(role, getattr(estimator, role))):
-            continue
-        if role == "step":
-            raise ValueError(
-                f"{type(estimator).__name__}: step='auto' has no parameters of its own; choose one of "
-                f"{STEPS.names()}"
-            )
-        params[role] = getattr(estimator, f"default_{role}")
-    return resolve_names(estimator, params, ROLES)
+    defaults = {
+        role: getattr(estimator, f"default_{role}")
+        for role in nested & {"loss", "learner"}
+        if is_auto(params.get(role, getattr(estimator, role)))
+    }
+    return resolve_names(estimator, params | defaults, estimator.roles)
 
 
 def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
-    return bool(getattr(ROLES[role].make(given_part(estimator, role)), name, False))
+    return bool(getattr(estimator.roles[role].make(given_part(estimator, role)), name, False))
 
 
 def loss_of_classes(estimator: Any) -> Loss | None:
@@ -100,28 +94,28 @@ def explain_unknown(function: Callable[Concatenate[M, Q], R]) -> Callable[Concat
     parameters = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return function
-    known, method = list(parameters)[1:], function.__name__.strip("_")
+    own, method = dict.fromkeys(list(parameters)[1:]), function.__name__.strip("_")
 
     @wraps(function)
     def checked(owner: M, *args: Q.args, **params: Q.kwargs) -> R:
+        if params.keys() <= own.keys():
+            return function(owner, *args, **params)
         nested = {name: params.pop(name) for name in list(params) if method == "init" and "__" in name}
-        if unknown := params.keys() - known:
+        if unknown := [name for name in params if name not in own]:
             kind, where = type(owner).__name__, "" if method == "init" else method
-            own = inspect.signature(type(owner)).parameters if where else {}
+            constructor = inspect.signature(type(owner)).parameters if where else {}
             listed = "; ".join(
                 f"{name!r} (use {kind}({name}=...))"
-                if name in own
-                else f"{name!r}{advice(name, known, kind, where)}"
-                for name in params
-                if name in unknown
+                if name in constructor
+                else f"{name!r}{advice(name, list(own), kind, where)}"
+                for name in unknown
             )
             raise TypeError(
                 f"{kind}{'.' * bool(where)}{where}: unknown parameters: {listed}; see docs/migration.md"
             )
-        found = function(owner, *args, **params)
-        if nested:
-            set_nested(owner, nested)
-        return found
+        result = function(owner, *args, **params)
+        set_nested(owner, nested)
+        return result
 
     return checked
 
@@ -152,6 +146,7 @@ def with_keywords_of(owner: type) -> Callable[[Callable[..., None]], Callable[..
 class BoosterParameters(BaseEstimator):
     """Parameters, their allowed values, and how they are set."""
 
+    roles: ClassVar[dict[str, Registry[Any]]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
     constraints: ClassVar[dict[str, Check]] = {
         "n_estimators": Integer(1) | OPTIONAL,
         "learning_rate": RATE | AUTO,

@@ -20,6 +20,7 @@ from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..utils.registry import resolve_names
 from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 from .fit_targets import add_queries, read_targets_of_fit
@@ -140,11 +141,11 @@ class HostEstimator:
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters of the host and of the loss, such as ``loss__quantile``, also if the loss is a name."""
+        params = resolve_names(self, params, {"loss": LOSSES})
         own = [name for name in params if name.startswith("loss__")]
         inner = {name.removeprefix("loss__"): params.pop(name) for name in own}
         if inner:
-            loss = LOSSES.make(params.get("loss", self.loss))
-            params["loss"] = loss.set_params(**inner)
+            params["loss"] = params.get("loss", self.loss).set_params(**inner)
         super().set_params(**params)  # type: ignore[misc]
         return self
 

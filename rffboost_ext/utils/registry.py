@@ -191,10 +191,25 @@ def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Regist
     """`params` for ``set_params``, in which named parts with nested parameters are replaced by instances.
 
     ``learner__gamma`` of an owner with ``learner="rff_1"`` is set on an instance, for example.
+
+    Raises
+    ------
+    ValueError
+        If what a nested parameter is to be set on has no parameters, as None.
     """
-    nested = {name.partition("__")[0] for name in params if "__" in name}
-    parts = {role: params.get(role, getattr(owner, role)) for role in nested & set(roles)}
-    return params | {role: roles[role].make(part) for role, part in parts.items() if isinstance(part, str)}
+    resolved, own = dict(params), owner.get_params(deep=False)
+    for name in params:
+        role, nested, _ = name.partition("__")
+        # scikit-learn explains unknown names.
+        if not nested or role not in own:
+            continue
+        part = resolved.get(role, own[role])
+        if isinstance(part, str) and role in roles and part != "auto":
+            part = resolved[role] = roles[role].make(part)
+        if isinstance(part, type) or not hasattr(part, "set_params"):
+            needed = f"{role} must be an instance with parameters to set {name}"
+            raise ValueError(f"{type(owner).__name__}: {needed}, got {told(part)}")
+    return resolved
 
 
 def qualified_name(cls: type) -> str:

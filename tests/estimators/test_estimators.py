@@ -9,7 +9,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import RFFK, RFFBoostClassifier, presets
+from rffboost_ext import (
+    RFF1,
+    RFFK,
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostDistribution,
+    RFFBoostRegressor,
+    presets,
+)
 
 from ..cases import LOSS_CASES, make_data, make_estimator, pairs
 
@@ -129,6 +137,22 @@ def test_nested_parameters_of_a_part_given_by_name(params, expected):
     assert model.get_params()[expected[0]] == expected[1]
 
 
-def test_step_auto_has_no_parameters():
-    with pytest.raises(ValueError, match="step='auto' has no parameters"):
-        RFFBoostClassifier().set_params(step__tol=1e-3)
+@pytest.mark.parametrize(
+    ("model", "name", "value"),
+    [
+        (RFFBoostClassifier(), "step__tol", "'auto'"),
+        (RFFBoostClassifier(eval_metric="roc_auc"), "eval_metric__k", "'roc_auc'"),
+        (RFFBoostClassifier(), "callbacks__verbose", "None"),
+        (RFFBoostClassifier(learner=RFF1()), "learner__gamma__scale", "'scale'"),
+        (RFFBoostRegressor(learner=RFF1), "learner__gamma", "<class"),
+        (ConformalRegressor(), "estimator__learner", "None"),
+        (ConformalRegressor(RFFBoostRegressor()), "estimator__callbacks__verbose", "None"),
+        (RFFBoostDistribution(distribution=None), "distribution__unit", "None"),
+    ],
+)
+def test_nested_parameters_need_an_instance_to_set_them_on(model, name, value):
+    *_, role, parameter = name.split("__")
+    with pytest.raises(
+        ValueError, match=f"{role} must be an instance with parameters to set {role}__{parameter}, got {value}"
+    ):
+        model.set_params(**{name: 1})
