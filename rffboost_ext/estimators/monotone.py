@@ -70,10 +70,13 @@ def resolved_recipe(estimator: Any, recipe: Recipe, learner: Learner) -> Recipe:
     owner, names = type(estimator).__name__, estimator.encoder_.names
     if estimator.monotone_constraints is not None:
         return keeping_constraints(owner, recipe, learner)
-    members = [
-        one if isinstance(one.learner, str) else replace(one, learner=by_position(owner, one.learner, names))
+    learners = [
+        one.learner if isinstance(one.learner, str) else by_position(owner, one.learner, names)
         for one in recipe.members
     ]
+    if all(one.learner is own for one, own in zip(recipe.members, learners, strict=True)):
+        return recipe
+    members = [replace(one, learner=own) for one, own in zip(recipe.members, learners, strict=True)]
     return replace(recipe, members=members)
 
 

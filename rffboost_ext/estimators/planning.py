@@ -119,13 +119,13 @@ def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts,
     if patience is None:
         return recipe
     if not is_auto(estimator.n_iter_no_change):
-        patience = Patience(int(estimator.n_iter_no_change))
+        recipe = replace(recipe, patience=Patience(int(estimator.n_iter_no_change)))
         if len(recipe.members) == 1:
             recipe = replace(recipe, members=[replace(recipe.members[0], limit=None)])
     elif estimator.eval_metric is not None:
         # A metric may have no least value.
-        patience = replace(patience, converged_below=0.0)
-    return replace(with_folds(recipe, estimator, rows, n_splits), patience=patience)
+        recipe = replace(recipe, patience=replace(patience, converged_below=0.0))
+    return with_folds(recipe, estimator, rows, n_splits)
 
 
 def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> Recipe:

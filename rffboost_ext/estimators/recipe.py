@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from ..boosting.early_stopping.patience import Condition, Patience, PatienceLimit
 from ..boosting.loop import Parts, Shrunk
@@ -16,7 +16,7 @@ from ..core import Learner
 from ..data.dataset import Dataset
 from ..learners.registry import LEARNERS
 from ..terms import ImputeAndEncode
-from ..utils.param_validation import OPTIONAL, Instance, Integer, OneOf, require
+from ..utils.param_validation import OPTIONAL, Check, Instance, Integer, OneOf, require, require_all
 from ..utils.registry import full_repr
 from ..utils.sparse import SparseRows
 from .policies import policy_of
@@ -112,6 +112,15 @@ class MemberRule:
     ['trees', 'kernel ridge regression', 'cosines']
     """
 
+    constraints: ClassVar[dict[str, Check]] = {
+        "name": Instance(str),
+        "learner": Instance(str) | Instance(Learner),
+        "after": OneOf(("keep", "replay", "refit")),
+        "n_models": Integer(1) | OPTIONAL,
+        "learning_rate": RATE | OPTIONAL,
+        "limit": Instance(PatienceLimit) | OPTIONAL,
+    }
+
     name: str
     learner: str | Learner
     after: str = "keep"
@@ -121,18 +130,12 @@ class MemberRule:
     when: Condition | None = None
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        require(owner, "name", self.name, Instance(str))
-        require(owner, "learner", self.learner, Instance(str) | Instance(Learner))
+        require_all(self, self.constraints)
         if isinstance(self.learner, str):
             LEARNERS.get(self.learner)
-        require(owner, "after", self.after, OneOf(("keep", "replay", "refit")))
-        require(owner, "n_models", self.n_models, Integer(1) | OPTIONAL)
-        require(owner, "learning_rate", self.learning_rate, RATE | OPTIONAL)
-        require(owner, "limit", self.limit, Instance(PatienceLimit) | OPTIONAL)
         if self.when is not None and (isinstance(self.when, type) or not hasattr(self.when, "is_met")):
             raise TypeError(
-                f"{owner}: when must be an object with a method is_met or None, got {self.when!r:.100}"
+                f"MemberRule: when must be an object with a method is_met or None, got {self.when!r:.100}"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -146,14 +149,16 @@ class MemberRule:
         """The entries, with a text of the learner: learners of equal parameters are not equal objects."""
         return vars(self) | {"learner": self.learner if isinstance(self.learner, str) else full_repr(self.learner)}
 
-    def member(self, parts: Parts, rate: Any, n_initial: int, expansion: ImputeAndEncode | None) -> Member:
-        """The member of a plan, for a loss and features of an expansion, with `rate` if there is no own one."""
+    def member(self, parts: Parts, recipe: Recipe, n_initial: int, expansion: ImputeAndEncode | None) -> Member:
+        """The member of the plan of a recipe, for a loss and features of an expansion."""
         own = parts.with_learner(LEARNERS.create(self.learner))
-        step = Shrunk(own.step, rate if self.learning_rate is None else self.learning_rate, n_initial)
+        rate = recipe.learning_rate if self.learning_rate is None else self.learning_rate
+        n_models = self.n_models if recipe.n_folds > 1 else 1
         policy, after = policy_of(own.learner), self.after
         if after == "replay" and not (own.learner.refits and policy.replays(own.learner, expansion)):
-            after = "refit" if self.n_models == 1 else "keep"
-        return Member(own.learner, step, self.name, after, self.n_models, self.limit, self.when, policy.pool_size)
+            after = "refit" if n_models == 1 else "keep"
+        step = Shrunk(own.step, rate, n_initial)
+        return Member(own.learner, step, self.name, after, n_models, self.limit, self.when, policy.pool_size)
 
     def __str__(self) -> str:
         return self.description()
@@ -200,6 +205,12 @@ class Recipe:
     3
     """
 
+    constraints: ClassVar[dict[str, Check]] = {
+        "learning_rate": RATE,
+        "patience": Instance(Patience) | OPTIONAL,
+        "n_folds": Integer(1),
+    }
+
     members: Sequence[MemberRule]
     learning_rate: float | Callable[[int], float] = 0.1
     patience: Patience | None = field(default_factory=lambda: Patience(25))
@@ -214,9 +225,7 @@ class Recipe:
             raise ValueError(f"{owner}: members must be at least one, of different names, got {names}")
         # A list could change.
         object.__setattr__(self, "members", tuple(members))
-        require(owner, "learning_rate", self.learning_rate, RATE)
-        require(owner, "patience", self.patience, Instance(Patience) | OPTIONAL)
-        require(owner, "n_folds", self.n_folds, Integer(1))
+        require_all(self, self.constraints)
         promises = {one.name: LEARNERS.make(one.learner).active_constraints for one in members}
         for name in sorted({*chain(*promises.values())}):
             if others := [member for member, kept in promises.items() if name not in kept]:
@@ -267,8 +276,7 @@ class Recipe:
         expansion : ImputeAndEncode, optional
             What the features become, on which it depends whether trees can be replayed.
         """
-        rules = [one if self.n_folds > 1 else replace(one, n_models=1) for one in self.members]
-        members = [one.member(parts, self.learning_rate, n_initial, expansion) for one in rules]
+        members = [one.member(parts, self, n_initial, expansion) for one in self.members]
         return Plan(members, n_estimators, self.patience, n_folds=self.n_folds)
 
     def __str__(self) -> str:

@@ -115,7 +115,7 @@ class BinaryLogitLink(Link):
 
     def inverse(self, raw: Array) -> Array:
         log_odds = self.slope * raw
-        return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
+        return sigmoid(np.hstack([-log_odds, log_odds]))
 
 
 @dataclass(frozen=True)

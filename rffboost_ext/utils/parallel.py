@@ -84,7 +84,7 @@ def usable_threads() -> int:
     if (given := os.environ.get("NUMBA_NUM_THREADS", "")).isdecimal():
         limits.append(int(given))
     if libraries := _blas_libraries():
-        limits.append(max(SINGLE_BLAS.threads_before(library) for library in libraries))
+        limits.append(max(map(SINGLE_BLAS.threads_before, libraries)))
     return max(1, min(limits))
 
 
@@ -210,7 +210,7 @@ class SingleThreadedBLAS:
 
     def __init__(self) -> None:
         # Libraries with several threads, and the number of threads.
-        self._before: list[tuple[Any, int]] = []
+        self._before: dict[Any, int] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -219,15 +219,15 @@ class SingleThreadedBLAS:
 
     def threads_before(self, library: Any) -> int:
         """The number of threads of a library outside the context."""
-        return next((number for one, number in self._before if one is library), library.num_threads)
+        return self._before.get(library) or int(library.num_threads)
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._within:
                 # threadpool_limits of threadpoolctl takes too long for calls in each round.
                 threads = [(library, library.num_threads) for library in _blas_libraries()]
-                self._before = [(library, number) for library, number in threads if number != 1]
-                for library, _ in self._before:
+                self._before = {library: number for library, number in threads if number != 1}
+                for library in self._before:
                     library.set_num_threads(1)
             self._within += 1
 
@@ -235,9 +235,9 @@ class SingleThreadedBLAS:
         with self._lock:
             self._within -= 1
             if not self._within:
-                for library, number in self._before:
+                for library, number in self._before.items():
                     library.set_num_threads(number)
-                self._before = []
+                self._before = {}
 
 
 SINGLE_BLAS = SingleThreadedBLAS()
