@@ -1,6 +1,6 @@
 """Boosting with random Fourier features and trees: one loop, pluggable losses and weak learners."""
 
-from . import presets
+from . import interop, presets  # noqa: F401 - interop registers readers of the hosts' models
 from ._version import __version__
 from .boosting.boost import boost
 from .boosting.callbacks import Progress, TimeBudget
@@ -17,7 +17,6 @@ from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
 from .estimators.survival import RFFBoostSurvival
-from .interop import models  # noqa: F401 - registers how models of XGBoost and LightGBM are read
 from .learners import (
     FIT_CRITERIA,
     PLACEMENTS,

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Learner, Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
-from ..estimators.init_model import READERS, InitModel
+from ..estimators.init_model import InitModel
 from ..estimators.regressor import RFFBoostRegressor
 from ..losses.registry import LOSSES
 from ..preprocessing.category_encoding import CategoryEncoding
@@ -18,7 +18,7 @@ from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .host import HOSTS, HostModel, host_of
+from .host import HostModel, host_of
 from .objectives import MatrixObjective
 from .score_conversion import ScoreConversion, prepare_for_outputs
 
@@ -171,9 +171,6 @@ def init_model(model: Any) -> InitModel:
         uses_base_margin=getattr(model, "uses_base_margin_", None),
         description=repr(model),
     )
-
-
-READERS.update(dict.fromkeys(HOSTS, init_model))
 
 
 def fitted(
