@@ -12,17 +12,7 @@ from typer import Argument, Option
 from ..persistence.model_file import describe_model
 from ..sources.tables import Tables
 from ..utils.files import check_outputs, write_atomically
-from .files import (
-    Delimiter,
-    Encoding,
-    Fitted,
-    NullValues,
-    input_files,
-    load_fitted,
-    open_files,
-    rows_for,
-    split_names,
-)
+from .files import Fitted, Reader, input_files, load_fitted, reads_files, rows_for, split_names
 
 Onnx = Annotated[Path, Argument(metavar="OUT.onnx", help="The ONNX file.")]
 Verify = Annotated[
@@ -43,6 +33,7 @@ Times = Annotated[
 ]
 
 
+@reads_files
 def export_command(
     model: Fitted,
     out: Onnx,
@@ -51,9 +42,8 @@ def export_command(
     opset: Opset = None,
     tree_operators: TreeOperators = None,
     times: Times = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    null_values: NullValues = None,
+    *,
+    read: Reader,
 ) -> None:
     """Write a model as an ONNX file; with --verify only if its predictions are equal, else the exit code is 1."""
     from onnx_export import to_onnx, verify_onnx
@@ -61,8 +51,7 @@ def export_command(
     check_outputs({"OUT.onnx": out}, [model, *(input_files(verify) if verify else [])])
     fitted, file, X = load_fitted(model), describe_model(model), None
     if verify:
-        read = partial(open_files, verify, delimiter=delimiter, encoding=encoding, null_values=null_values)
-        X = table_of(rows_for(fitted, read))
+        X = table_of(rows_for(fitted, partial(read, verify)))
     graph = to_onnx(
         fitted,
         dtype=dtype,

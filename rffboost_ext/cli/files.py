@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial, wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from sklearn.base import BaseEstimator
 from typer import Argument, Option
@@ -48,6 +51,29 @@ NullValues = Annotated[
 ]
 
 
+Reader: TypeAlias = Callable[..., sources.Tables]
+"""Opens files, with columns for each role."""
+
+
+def reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Add options of CSV files to a command of typer, whose parameter `read` is :func:`open_files` with them."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [one for one in signature.parameters.values() if one.name != "read"]
+    options = {"delimiter": Delimiter, "encoding": Encoding, "null_values": NullValues}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(read=partial(open_files, **{name: given.pop(name) for name in options}), **given)
+
+    shared = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in options.items()
+    ]
+    # typer reads both.
+    run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in [*own, *shared]}
+    return run
+
+
 def split_names(text: str | None) -> list[str]:
     """The names of an option, which are separated by commas; none if it is not given."""
     return [] if text is None else comma_separated(text)
@@ -82,7 +108,7 @@ def open_files(
         "null_values": None if null_values is None else ["", *null_values.split(",")],
     }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    read: Callable[..., sources.Tables] = READERS[kinds.pop()]
+    read: Reader = READERS[kinds.pop()]
     if read is not sources.csv and options:
         raise ValueError(f"--{next(iter(options)).replace('_', '-')} must be for CSV files, got files .parquet")
     return read(files, **roles, **(options | {"types": types} if read is sources.csv else {}))
@@ -114,9 +140,7 @@ def with_features(rows: sources.Tables, excluded: Sequence[str], categories: Seq
     return sources.Tables(pieces, columns, schema((kinds | coded).items()), rows.max_rows)
 
 
-def rows_for(
-    model: Any, read: Callable[..., sources.Tables], copied: Sequence[str] = (), texts: Collection[str] = ()
-) -> sources.Tables:
+def rows_for(model: Any, read: Reader, copied: Sequence[str] = (), texts: Collection[str] = ()) -> sources.Tables:
     """Files with the features of a model in its types, text where it has categories of text and else numbers.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -28,17 +27,7 @@ from ..sources.tables import require_names
 from ..utils.choices import check_choices
 from ..utils.files import check_outputs
 from ..utils.typing import Array
-from .files import (
-    Delimiter,
-    Encoding,
-    Files,
-    NullValues,
-    Weight,
-    input_files,
-    open_files,
-    split_names,
-    with_features,
-)
+from .files import Files, Reader, Weight, input_files, reads_files, split_names, with_features
 from .model_text import columns_text, loss_name, score_name, target_text
 from .progress import Rounds, Watched, bars
 
@@ -87,6 +76,7 @@ Params = Annotated[
 ]
 
 
+@reads_files
 def fit_command(
     files: Files,
     target: Target,
@@ -98,16 +88,14 @@ def fit_command(
     id: Identity = None,
     categories: Categories = None,
     param: Params = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    null_values: NullValues = None,
+    *,
+    read: Reader,
 ) -> None:
     """Fit a model to files that need not fit in memory, and write it to a file."""
     begin = perf_counter()
     check_outputs({"--out": out}, input_files(files))
     targets, chosen = split_names(target), None if columns is None else split_names(columns)
-    read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
-    rows = read(target=targets if len(targets) > 1 else targets[0], weight=weight, columns=chosen)
+    rows = read(files, target=targets if len(targets) > 1 else targets[0], weight=weight, columns=chosen)
     excluded = split_names(exclude) + split_names(id)
     if chosen is None:
         require_names("rffboost", "--exclude and --id", excluded, rows.columns.used, "the files")

@@ -14,18 +14,7 @@ from ..sources.prediction import predictions
 from ..utils.choices import check_choices
 from ..utils.files import check_outputs, replaced
 from ..utils.typing import Array
-from .files import (
-    Delimiter,
-    Encoding,
-    Files,
-    Fitted,
-    NullValues,
-    input_files,
-    load_fitted,
-    open_files,
-    rows_for,
-    split_names,
-)
+from .files import Files, Fitted, Reader, input_files, load_fitted, reads_files, rows_for, split_names
 from .progress import bars
 
 OUTPUTS = [".parquet", ".csv"]
@@ -40,15 +29,15 @@ Copied = Annotated[
 ]
 
 
+@reads_files
 def predict_command(
     model: Fitted,
     files: Files,
     out: Predictions,
     method: Method = "predict",
     id: Copied = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    null_values: NullValues = None,
+    *,
+    read: Reader,
 ) -> None:
     """Predict the rows of files that need not fit in memory, and write predictions in the same order."""
     check_outputs({"--out": out}, [model, *input_files(files)])
@@ -57,8 +46,7 @@ def predict_command(
     check_choices("method", [method], [name for name in dir(fitted) if name.startswith("predict")])
     if method in OF_FUNCTIONS:
         raise ValueError(f"--method must return one or several numbers for each row, {method} does not")
-    read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
-    rows = rows_for(fitted, read, copied)
+    rows = rows_for(fitted, partial(read, files), copied)
     names = getattr(fitted, "feature_names_in_", [one for one in rows.columns.features if one not in copied])
     labels = getattr(fitted, "classes_", None) if method == "predict_proba" else None
 

@@ -19,14 +19,14 @@ from ..estimators.survival import RFFBoostSurvival
 from ..persistence.model_file import describe_model
 from ..preprocessing.tables import rows_of_positive_weight
 from ..sources.prediction import score_and_loss
-from .files import Delimiter, Encoding, Files, Fitted, NullValues, load_fitted, open_files, rows_for, split_names
+from ..sources.tables import Tables
+from .files import Files, Fitted, Reader, Weight, load_fitted, reads_files, rows_for, split_names
 from .model_text import booster_of, loss_name, score_name
 
 Target = Annotated[
     str | None,
     Option(metavar="NAMES", help="The column of targets or labels, or several.", show_default="that of the fit"),
 ]
-Weight = Annotated[str | None, Option(metavar="COLUMN", help="The column of sample weights.", show_default="none")]
 Group = Annotated[
     str | None, Option(metavar="COLUMN", help="The column of queries of a ranker.", show_default=False)
 ]
@@ -39,6 +39,7 @@ Time = Annotated[
 ]
 
 
+@reads_files
 def score_command(
     model: Fitted,
     files: Files,
@@ -47,9 +48,8 @@ def score_command(
     group: Group = None,
     event: Event = None,
     time: Time = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    null_values: NullValues = None,
+    *,
+    read: Reader,
 ) -> None:
     """Print the score and the mean loss of a model on the rows of files that need not fit in memory."""
     fitted = load_fitted(model)
@@ -59,18 +59,22 @@ def score_command(
             f"--group must name the queries of a ranker, and is for no other model, got {group!r} for a "
             f"{type(fitted).__name__}"
         )
-    read = partial(open_files, files, delimiter=delimiter, encoding=encoding, null_values=null_values)
     has_texts = any(isinstance(label, str) for label in getattr(fitted, "classes_", ()))
     rows = rows_for(
         fitted,
-        partial(read, weight=weight, group=group, **targets),
+        partial(read, files, weight=weight, group=group, **targets),
         texts=np.atleast_1d(targets["target"])[:1].tolist() if has_texts else (),
     )
-    booster = booster_of(fitted)
-    value, loss = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
-    shown = f"{loss_name(fitted)} {loss:.4g}"
-    name = score_name(fitted)
-    typer.echo(f"{shown if name is None else f'{name} {value:.4g}, {shown}'} of {rows.n_rows:,} rows")
+    typer.echo(score_text(fitted, rows))
+
+
+def score_text(fitted: Any, rows: Tables) -> str:
+    """The score and the mean loss of a model on rows, and how many these are: some scores are of a sample."""
+    booster, name = booster_of(fitted), score_name(fitted)
+    scores = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
+    score = "" if name is None else f"{name} {scores.score:.4g}, "
+    sample = "" if scores.n_rows == rows.n_rows else f"{scores.n_rows:,} of "
+    return f"{score}{loss_name(fitted)} {scores.loss:.4g} of {sample}{rows.n_rows:,} rows"
 
 
 def target_columns(

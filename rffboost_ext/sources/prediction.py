@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -106,12 +106,18 @@ def score(model: Any, rows: Source) -> float:
     True
     """
     require_source("sources.score", rows)
-    return score_and_loss(model, rows)[0]
+    return score_and_loss(model, rows).score
 
 
-def score_and_loss(
-    model: Any, rows: Source, loss: LossOfRows | None = None, coupled: bool = False
-) -> tuple[float, float]:
+class Scores(NamedTuple):
+    """The score of a model and its mean loss, and the number of rows that they are of."""
+
+    score: float
+    loss: float
+    n_rows: int
+
+
+def score_and_loss(model: Any, rows: Source, loss: LossOfRows | None = None, coupled: bool = False) -> Scores:
     """The score of a model and its mean loss, 0 without `loss`, in one pass over the rows of a source.
 
     Both are of the same sample if one of them is not a mean over rows: a loss is not if its rows are `coupled`.
@@ -122,13 +128,14 @@ def score_and_loss(
         query = {"qid": sample.groups} if "qid" in inspect.signature(model.score).parameters else {}
         with sample.rows_named():
             value = 0.0 if loss is None else loss(sample.X, sample.y, sample.weight, sample.groups)
-        return float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query)), value
+        score = float(model.score(sample.X, sample.y, sample_weight=sample.weight, **query))
+        return Scores(score, value, len(sample.y))
     moments = rows.reduce(ScorePass(model, kind == "r2", loss), Moments.merge)
     require_count("the source", rows.n_rows, moments.n_rows)
     if not 0.0 < moments.weight < np.inf:
         raise ValueError(f"sources.score: weight must have a positive and finite sum, got {moments.weight}")
     value = moments.r2() if kind == "r2" else float(np.squeeze(moments.mean))
-    return value, moments.loss / moments.weight
+    return Scores(value, moments.loss / moments.weight, moments.n_rows)
 
 
 def kind_of_score(model: Any) -> str | None:

@@ -18,7 +18,9 @@ from rffboost_ext import (
     RFFBoostRanker,
     RFFBoostRegressor,
     RFFBoostSurvival,
+    sources,
 )
+from rffboost_ext.cli.score import score_text
 
 from .conftest import TABLE, N, X
 
@@ -80,6 +82,17 @@ def test_score_and_loss_of_each_kind_of_model_are_those_of_python(kind, rows, ru
         assert run(f"predict m.rffboost {files} --out p.parquet")[0] == 0
         predictions = np.column_stack(pq.read_table("p.parquet").columns)
         assert (predictions == model.predict(FEATURES).reshape(N, -1)).all()
+
+
+@pytest.mark.parametrize("kind", ["ranking", "mean"])
+def test_scores_of_a_sample_say_so(kind, rows):
+    model, y, score, *_ = KINDS[kind]
+    ranked = {"qid": QUERY} if kind == "ranking" else {}
+    model.fit(FEATURES, y, **ranked)
+    columns = {"target": "relevance", "group": "query"} if ranked else {"target": "price"}
+    told = score_text(model, sources.csv("kinds.csv", columns=["a", "b"], max_rows=30, **columns))
+    assert told.startswith(f"{score} ")
+    assert told.endswith("of 30 of 120 rows" if ranked else " of 120 rows")
 
 
 def test_survival_functions_and_operators_of_a_graph_are_chosen(rows, run):
