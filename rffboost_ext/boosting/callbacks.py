@@ -117,6 +117,9 @@ Estimators call a method ``begin()`` of a callback when the fit begins, and ``cl
 fails. A method ``ends_fit()`` says between two models whether the whole fit ends; a callback that has it is called
 in refits too. Once models are weighted, a method ``held_out(pairs)`` gets the rows that early stopping has held
 out: a list of the ``Observations`` of each split and their raw scores (n, C), by models of other rows.
+
+With callbacks the models of a fit are trained one after another. A true attribute ``concurrent`` says that several
+threads may call a callback at once, each for a model of its own: models are trained side by side if all have it.
 """
 
 

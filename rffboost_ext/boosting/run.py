@@ -213,11 +213,13 @@ class Run:
     def _start(
         self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Sequence[tuple[Any, ...]]
     ) -> Calls:
-        """Calls of a function; with callbacks they run one by one in this thread."""
-        is_small = START_CALLS.get() is None and math.prod(self.rows.X.shape) < MIN_SHARED
-        if self.callbacks or not several or is_small:
+        """Calls of a function; with callbacks they run in this process, one by one unless all are concurrent."""
+        start = None if self.callbacks else START_CALLS.get()
+        in_turn = not all(getattr(one, "concurrent", False) for one in self.callbacks)
+        is_small = start is None and math.prod(self.rows.X.shape) < MIN_SHARED
+        if in_turn or not several or is_small:
             return call_later(function, several)
-        return (START_CALLS.get() or partial(start_on_threads, trainers[0].n_jobs))(function, several)
+        return (start or partial(start_on_threads, trainers[0].n_jobs))(function, several)
 
     def _of_more_rows(
         self,

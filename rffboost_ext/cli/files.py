@@ -68,9 +68,7 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
     shared = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in options.items()
     ]
-    # typer reads both.
     run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in [*own, *shared]}
     return run
 
 

@@ -35,6 +35,8 @@ def bars() -> Iterator[Progress]:
 class Rounds:
     """A callback with a bar for each model of a fit, which keeps the scores of held-out rows."""
 
+    concurrent = True
+
     def __init__(self, display: Progress) -> None:
         self.display = display
         self.bars: dict[str, Any] = {}

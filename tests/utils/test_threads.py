@@ -101,13 +101,29 @@ def test_an_interrupt_of_the_first_thread_ends_all():
         [call() for call in start_on_threads(2, work, [(0,), (1,), (2,)])]
 
 
+class Watch:
+    """A callback that several threads may call."""
+
+    concurrent = True
+
+    def __init__(self):
+        self.threads = set()
+
+    def __call__(self, progress):
+        self.threads.add(threading.get_ident())
+
+
 @pytest.mark.parametrize("n", [500, 3_500])
 def test_default_fits_have_the_same_bits_on_any_threads(n, monkeypatch):
     monkeypatch.setattr("rffboost_ext.boosting.run.MIN_SHARED", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     y = np.sin(X[:, 0]) + X[:, 1]
-    one, *others = (RFFBoostRegressor(random_state=0, n_estimators=10, n_jobs=k).fit(X, y) for k in (1, 2, 3))
+    watch = Watch()
+    shared = {"random_state": 0, "n_estimators": 10}
+    one, *others = (RFFBoostRegressor(n_jobs=k, **shared).fit(X, y) for k in (1, 2))
+    others.append(RFFBoostRegressor(n_jobs=3, callbacks=[watch], **shared).fit(X, y))
+    assert len(watch.threads) > 1
     for other in others:
         np.testing.assert_array_equal(one.predict(X), other.predict(X))
         np.testing.assert_array_equal(one.learner_weights_, other.learner_weights_)
