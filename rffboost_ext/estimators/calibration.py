@@ -69,10 +69,7 @@ def quantile_levels(estimator: Any) -> Any:
 def quantiles_or_prediction(owner: str, regressor: Any, values: Array) -> Array:
     """What a regressor predicts, (n,) or (n, W), as quantiles (n, Q), if it says their levels, or as (n, 1).
 
-    Raises
-    ------
-    TypeError
-        If there are several columns, the regressor says no levels, and its loss makes no prediction of them.
+    A TypeError says that the regressor has several columns without levels, and no loss that makes one of them.
     """
     values, final = values.reshape(len(values), -1), final_estimator(regressor)
     if values.shape[1] == 1:
@@ -174,21 +171,10 @@ def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple
 
 
 def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:
-    """The rank, from 1, of the score that is the margin, and the coverage.
+    """The rank, from 1, of the score that is the margin, and the coverage, for weights (m,) of sorted scores.
 
-    Parameters
-    ----------
-    alpha : float
-        Miscoverage.
-    weight : ndarray of shape (m,)
-        Positive weights of the calibration rows, in the order of their scores.
-
-    Returns
-    -------
-    rank : int
-        For equal weights the ceiling of ``(m + 1) (1 - alpha)``; m + 1 if no finite margin suffices.
-    coverage : float
-        Weight up to this rank, as a share of the total and that of a new row of the largest weight.
+    For equal weights the rank is the ceiling of ``(m + 1) (1 - alpha)``; it is m + 1 if no finite margin suffices.
+    The coverage is the weight up to this rank, as a share of all weights and that of a new row of the largest one.
     """
     # In units of the largest weight, so that equal weights have exact sums.
     share = np.append(np.cumsum(weight / weight.max()), np.inf)

@@ -62,13 +62,9 @@ def compatible_ensemble(
     encoder: FeatureEncoder,
     has_offset: bool,
 ) -> Ensemble:
-    """The ensemble of a model, if boosting with `loss` can continue from it.
+    """The ensemble of a model, if boosting with `loss` can continue from it, else a ValueError.
 
-    Raises
-    ------
-    ValueError
-        If the model has other features, categories, outputs, classes, or another link than the loss, or only one
-        of the model and the fit that continues it has an offset.
+    Features, categories, outputs, classes and the link must be the same, and both have an offset or none.
     """
     if given.n_features is not None and given.n_features != encoder.n_features_in_:
         raise ValueError(

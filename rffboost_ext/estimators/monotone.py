@@ -45,13 +45,8 @@ def by_position(owner: str, learner: Learner, names: Sequence[Any] | None) -> Le
 def resolved_learner(estimator: Any, learner: Learner) -> Learner:
     """The learner of an estimator with its constraints, and those of the learner, by position.
 
-    Trees take the place of a default learner that cannot keep constraints.
-
-    Raises
-    ------
-    ValueError
-        If a name is not that of a column, the user has chosen a learner that cannot keep constraints, or the
-        estimator and the learner both have some.
+    Trees take the place of a default learner that cannot keep constraints. A ValueError names a column that there
+    is not, a user's learner that cannot keep constraints, or constraints of both.
     """
     owner, signs, names = type(estimator).__name__, estimator.monotone_constraints, estimator.encoder_.names
     learner = by_position(owner, learner, names)

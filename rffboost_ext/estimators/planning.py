@@ -40,13 +40,7 @@ MANY_COPIES = 0.05
 
 
 def compose(estimator: Any) -> Parts:
-    """The parts of an estimator, resolved and checked one by one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a parameter or a part is invalid.
-    """
+    """The parts of an estimator, resolved and checked one by one."""
     require_all(estimator, estimator.constraints)
     task = estimator.task
     loss = given_part(estimator, "loss")

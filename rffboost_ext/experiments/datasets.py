@@ -99,13 +99,7 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
 
 
 def resolve_path(name: str, data_dir: str | Path | None) -> Path | None:
-    """The file that `name` refers to, if it is a path or a stem in `data_dir`.
-
-    Raises
-    ------
-    ValueError
-        If `name` is a path and there is no such file.
-    """
+    """The file that `name` refers to, if it is a path, which must exist, or a stem in `data_dir`."""
     if os.sep in name or name.endswith(SUFFIXES):
         if not Path(name).is_file():
             raise ValueError(f"data set {name!r}: there is no such file")
@@ -146,10 +140,7 @@ def from_csv(name: str, path: Path, target: str = "target") -> NamedDataset:
 def read_features_target(name: str, path: Path, target: str, missing_values: bool = False) -> tuple[Any, Any]:
     """Features, a data frame, and target of a CSV file; features may lack values if `missing_values`.
 
-    Raises
-    ------
-    ValueError
-        If it is not such a table; the message names the data set, and the column.
+    A ValueError that it is not such a table names the data set, and the column.
     """
     frame = read_csv(path)
     require_no_index(path, frame)

@@ -28,24 +28,11 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def report(frame: Any, measures: Mapping[str, str], groups: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Means of systems over data sets, and per data set.
+    """Tables of systems, and of data sets unless these have `groups`, each of which has a column of means.
 
-    Parameters
-    ----------
-    frame : data frame
-        Records of systems on data sets.
-    measures : mapping of str to str
-        What is better of each measure, "higher" or "lower", or "time".
-    groups : mapping, optional
-        Names of data sets by group; each group has a column of means.
-
-    Returns
-    -------
-    str
-        For each measure a table of systems: the mean over the data sets that all systems have, the average rank,
-        and beside the first system the mean difference with its standard error over data sets, or the geometric
-        mean of the ratios of times. Then, without groups, a table of data sets: means over splits, with their
-        standard errors.
+    `measures` says what is better of each, "higher" or "lower", or "time". A system has the mean over the data
+    sets that all systems have, the average rank, and the mean difference from the first system with its standard
+    error over data sets, or the geometric mean of the ratios of times. A data set has means over splits.
     """
     parts = []
     for measure, better in measures.items():

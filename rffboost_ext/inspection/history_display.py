@@ -197,18 +197,9 @@ def monitored_metric(estimator: Any) -> str:
 
 
 def selected_round(scores: Sequence[float], tol: float) -> int:
-    """The round that early stopping selects: the last one that improves on all rounds before.
+    """The round that early stopping selects: the last one that improves on all rounds before by `tol`.
 
-    Parameters
-    ----------
-    scores : sequence of float
-        Errors before the first and after each round, such as ``validation_scores_``.
-    tol : float
-        Minimum improvement, as a share of the decrease so far: the parameter ``tol`` of the estimator.
-
-    Returns
-    -------
-    int
+    `scores` are errors before the first and after each round, such as ``validation_scores_``.
     """
     best = 0
     for done, error in enumerate(scores):

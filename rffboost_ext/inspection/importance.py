@@ -43,23 +43,9 @@ SPARSE_BYTES = 2**26
 def importances(
     ensemble: Ensemble, X: Array, weight: Array | None = None, output_weights: Array | None = None
 ) -> Array:
-    """The share of each feature in the variance of the scores of `ensemble` over the rows of X: (d,).
+    """The share of each feature in the variance of the scores of `ensemble` over rows X (n, d) with weights: (d,).
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The ensemble.
-    X : ndarray of shape (n, d)
-        Rows for the variances, such as the training data.
-    weight : ndarray of shape (n,), optional
-        Sample weights.
-    output_weights : ndarray of shape (C,), optional
-        Weights of outputs in sums over outputs; 1 by default.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        Shares with sum 1; all 0 if all terms are constant.
+    The shares have the sum 1, or are 0 if all terms are constant. Outputs (C,) have weights in sums over outputs.
     """
     weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
     terms: Sequence[Callable[[Array], Array]] = ensemble.compact().terms
@@ -103,16 +89,9 @@ def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
 
 @dataclass(frozen=True)
 class FitSample:
-    """Rows of a fit, for importances and as a background of Shapley values.
+    """Encoded rows (n, d) of a fit with weights (n,), for importances and as a background of Shapley values.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Encoded rows of the training data.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    output_weights : ndarray of shape (C,), optional
-        Weights of outputs in sums over outputs.
+    `output_weights` (C,) are those of outputs in sums over outputs.
     """
 
     X: Array

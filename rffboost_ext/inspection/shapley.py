@@ -39,29 +39,10 @@ from ..utils.typing import Array
 
 
 def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
-    """Shapley values of the raw scores of an ensemble, exact for cosines and trees.
+    """Shapley values (n, C, d) of the raw scores of an ensemble on rows X, relative to background rows (m, d).
 
-    The time is proportional to n times m. A term without a rule of its own is evaluated at n m 2^d rows, with more
-    than 8 features at about 2 n m d rows, where interactions of more than two features have a sampling error.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The ensemble.
-    X : ndarray of shape (n, d)
-        Rows to explain.
-    background : ndarray of shape (m, d)
-        Background rows, such as 100.
-
-    Returns
-    -------
-    ndarray of shape (n, C, d)
-        The sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``.
-
-    Raises
-    ------
-    ValueError
-        If the background has no rows, or not the columns of X.
+    The sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``. The time is proportional
+    to n times m. A ValueError says that the background has no rows, or not the columns of X.
     """
     X, background = check_matrix(X), check_matrix(background)
     if len(background) == 0 or background.shape[1] != X.shape[1]:
@@ -75,25 +56,9 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
 def explanation_of(
     values: Array, baseline: Array, X: Any, encoder: FeatureEncoder, output_names: Sequence[Any] | None
 ) -> Any:
-    """Shapley values as a ``shap.Explanation``.
+    """Shapley values (n, d, C), and the mean raw scores of the background, (C,), as a ``shap.Explanation``.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, d, C)
-        Shapley values.
-    baseline : ndarray of shape (C,)
-        Mean raw scores of the background.
-    X : array-like of shape (n, d)
-        The rows as the user has them.
-    encoder : FeatureEncoder
-        The columns of the fit.
-    output_names : sequence of length C, optional
-        Names of the raw scores, such as classes.
-
-    Returns
-    -------
-    shap.Explanation
-        Values of shape (n, d) or (n, d, C), base values of shape (n,) or (n, C).
+    X are the rows as the user has them; a single score has no axis, and `output_names` are those of several.
     """
     require_packages("shap_explanation", "shap")
     from shap import Explanation

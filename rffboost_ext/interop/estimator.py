@@ -179,12 +179,7 @@ class HostEstimator:
         return score_of_loss(self.loss_, targets[counts], raw[counts], weight[counts])
 
     def score_conversion(self) -> ScoreConversion:
-        """The conversion of the host's scores to raw scores of the loss.
-
-        Returns
-        -------
-        ScoreConversion
-        """
+        """The conversion of the host's scores to raw scores of the loss."""
         check_is_fitted(self, "loss_")
         return self._conversion
 

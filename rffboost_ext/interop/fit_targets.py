@@ -32,24 +32,10 @@ def read_targets_of_fit(owner: str, loss: Loss, y: Any) -> tuple[TargetEncoder, 
 def add_queries(
     owner: str, loss: str | Loss, X: Any, y: Any, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Target and arguments of a fit, with the queries as the second column of all targets.
+    """Target and arguments of ``fit``, in which ``qid`` and ``eval_qid`` are the second columns of all targets.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator, for messages.
-    loss : str or Loss
-        A loss of groups, if there are queries.
-    X, y : array-like of shape (n, d), (n,)
-        Training data. An evaluation set of the same objects remains one.
-    options : mapping
-        Arguments of ``fit``. The result is without ``qid`` and ``eval_qid``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If queries are given to a loss that does not couple groups, not for all sets, or do not suit the rows; or
-        if there are weights of queries instead of rows.
+    An evaluation set that is X and y remains so. A ValueError says that the loss does not couple groups, or that
+    queries are missing for a set or do not suit its rows, or that weights are those of queries.
     """
     others = {name: value for name, value in options.items() if name not in ("qid", "eval_qid")}
     qid, of_sets = options.get("qid"), options.get("eval_qid")

@@ -53,12 +53,7 @@ def parse_text_model(text: str) -> TextModel:
 def text_model_categories(model: TextModel, known: list[Any]) -> list[Array | None]:
     """The categories of each column of a table in the order of their codes, None for numbers; empty without any.
 
-    `known` has those of each column of categories.
-
-    Raises
-    ------
-    ValueError
-        If the model does not say which columns of the table had which categories.
+    `known` has those of each column of categories; a ValueError if the model does not say which columns these are.
     """
     if not known:
         return []
@@ -86,10 +81,7 @@ def read_fields(text: str) -> Iterator[tuple[str, str]]:
 def rounds_of_text_model(model: TextModel) -> list[Any]:
     """The trees of a model, one term per boosting round; with linear leaves if one of them has these.
 
-    Raises
-    ------
-    ValueError
-        If the model treats zeros as missing.
+    A ValueError says that the model treats zeros as missing.
     """
     outputs, terms = model.n_outputs, read_terms(model)
     factor = outputs / len(terms) if "average_output" in model.header and terms else 1.0

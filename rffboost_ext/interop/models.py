@@ -70,12 +70,12 @@ def read_model(model: Any) -> HostModel:
     return host_of(model, NO_MODEL).read(model)
 
 
-def raw_ensemble(model: Any, found: HostModel) -> Ensemble:
+def raw_ensemble(model: Any, read: HostModel) -> Ensemble:
     """The ensemble of a model in raw scores of its loss, if it is an estimator with one of ours."""
-    conversion: ScoreConversion = (
-        model.score_conversion() if hasattr(model, "score_conversion") else ScoreConversion()
-    )
-    scaled = found.ensemble * (1.0 / conversion.slope)
+    if not hasattr(model, "score_conversion"):
+        return read.ensemble
+    conversion: ScoreConversion = model.score_conversion()
+    scaled = read.ensemble * (1.0 / conversion.slope)
     return replace(scaled, baseline=scaled.baseline + conversion.offset)
 
 
@@ -180,24 +180,9 @@ def fitted(
     learner: str | Learner = "tree",
     categories: CategoryEncoding | None = None,
 ) -> BaseRFFBoost:
-    """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
+    """A fitted estimator that predicts with an ensemble of raw scores on the columns of a host's model.
 
-    Parameters
-    ----------
-    found : HostModel
-        The columns of X.
-    ensemble : Ensemble
-        Raw scores, as `loss` understands them.
-    loss : Loss
-        Its link maps them to probabilities or means.
-    learner : str or Learner, default="tree"
-        The learner of a later fit of the estimator.
-    categories : CategoryEncoding, optional
-        Categories of the columns, whose codes the ensemble takes; None if all are numbers.
-
-    Returns
-    -------
-    RFFBoostClassifier or RFFBoostRegressor
+    The ensemble takes codes of `categories`, if there are any; the learner is that of a later fit.
     """
     cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     encoder = FeatureEncoder(cls.__name__)

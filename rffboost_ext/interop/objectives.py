@@ -95,13 +95,7 @@ def host_labels(y: Array) -> Array:
 
 
 def read_rows(matrix: Any, loss: Loss) -> Observations:
-    """The targets and the sample weights of a matrix, 1 if it has none, as a loss takes them.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the matrix has no labels, all weights are 0, or it is no matrix.
-    """
+    """The targets and the sample weights of a matrix, 1 if it has none; a ValueError if all are 0."""
     y, weight = read_targets(matrix, loss), matrix_host(matrix).weights(matrix)
     weight = float_weights(weight if weight is not None and len(weight) else None, len(y))
     if not np.any(weight):

@@ -172,12 +172,8 @@ def prepare_for_scores(loss: Loss, rows: Observations, raw: Array) -> Loss:
 def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
     """The loss whose link applies to a model of `n_outputs` scores if its targets are not available.
 
-    A classification of several targets, `n_targets`, is one of labels, which need not exclude one another.
-
-    Raises
-    ------
-    ValueError
-        If the link depends on the targets: those made up here result in different links.
+    A classification of several targets, `n_targets`, is one of labels, which need not exclude one another. A
+    ValueError says that the link depends on the targets: those made up here result in different links.
     """
     is_of_classes = loss.task == "classification" and n_targets == 1
     n_classes = max(2, n_outputs) if is_of_classes else None
@@ -203,10 +199,7 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
     """The number of classes with which a loss has a host's number of scores; None for a regression.
 
-    Raises
-    ------
-    ValueError
-        If the loss has another number of scores for the targets, or does not support as many classes.
+    A ValueError says that there is none.
     """
     seen = None if loss.task == "regression" else max(2, int(y.max()) + 1)
     loss.n_scores(y, seen)
@@ -233,13 +226,7 @@ def has_score_for_each_class(loss: Loss, baseline: Array) -> bool:
 def weighted_in_units(loss: Loss, rows: Observations, raw: Array) -> tuple[Array, Array]:
     """Gradient and hessian of ``loss.scales.unit`` times a prepared loss, weights applied, (n, C) each.
 
-    Rows of weight 0 are left out and have derivatives of 0.
-
-    Raises
-    ------
-    ValueError
-        If the derivatives are not finite arrays of the shape of `raw`, hessians are negative, or the loss changes
-        an array.
+    Rows of weight 0 are left out and have derivatives of 0. Invalid derivatives raise a ValueError.
     """
     counts = rows.weight > 0.0
     if not counts.all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -48,16 +49,11 @@ BY_LINK = ("binary:logistic", "reg:squarederror", "reg:gamma", "reg:logistic")
 """The objectives in files, by their links in :data:`XGBOOST`."""
 
 
+@dataclass(eq=False)
 class SetParams(TrainingCallback):
-    """Sets parameters of a booster that is trained with a callable, such as an objective, whose link applies.
+    """Sets parameters of a booster that is trained with a callable, such as an objective, whose link applies."""
 
-    Parameters
-    ----------
-    params : dict
-    """
-
-    def __init__(self, params: dict[str, Any]) -> None:
-        self.params = params
+    params: dict[str, Any]
 
     def before_training(self, model: Any) -> Any:
         """Set the parameters and return the booster."""

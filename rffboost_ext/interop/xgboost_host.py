@@ -163,20 +163,7 @@ def loss_to_text(loss: Loss) -> str:
 
 
 def loss_from_text(text: str, given: str | Loss) -> Loss:
-    """The loss that :func:`loss_to_text` has stored.
-
-    Parameters
-    ----------
-    text : str
-        The stored text.
-    given : str or Loss
-        The reader's own loss, which is returned if it equals the stored one.
-
-    Raises
-    ------
-    ValueError
-        If the stored loss is neither registered nor the given one.
-    """
+    """The loss that :func:`loss_to_text` has stored; a ValueError unless it is registered or the reader's own."""
     given = LOSSES.create(given)
     if loss_to_text(given) == text:
         return given
@@ -192,8 +179,6 @@ def loss_from_text(text: str, given: str | Loss) -> Loss:
 
 CLOSE = 0.01
 """Tolerance on an initial score, in log-odds."""
-
-
 CLOSEST = 1e-6
 """XGBoost clips a base score that is a probability to this distance from 0 and 1."""
 

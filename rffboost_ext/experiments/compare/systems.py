@@ -76,15 +76,7 @@ class System:
 
 @dataclass(eq=False, repr=False)
 class PublishedDraws(Spectrum):
-    """Gaussian frequencies of the published experiments: ``RandomState`` draws them for all rounds at once.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the stream.
-    rounds : int
-        Number of rounds to draw for.
-    """
+    """Gaussian frequencies of the published experiments: ``RandomState`` draws them for all rounds at once."""
 
     seed: int
     rounds: int

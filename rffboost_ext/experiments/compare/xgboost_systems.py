@@ -24,31 +24,10 @@ class NativeXGBClassifier(DeferInterrupts, xgboost.XGBClassifier):
 
 @dataclass(eq=False, repr=False)
 class XGBoostLoop(ClassifierMixin, BaseEstimator):
-    """``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
+    """``xgboost.train`` with a loss of ours for two classes: baseline, objective and link as in our own loop.
 
-    Parameters
-    ----------
-    loss : str or Loss, default="log_loss"
-        A loss for two classes.
-    n_estimators : int, default=100
-        Rounds.
-    learning_rate : float, default=0.1
-        Shrinkage of each round.
-    max_depth : int, default=5
-        Depth of the trees.
-    reg_lambda : float, default=1.0
-        L2 penalty on leaf values.
-    cosines : bool, default=False
-        Whether a cosine of ours comes before each tree.
-    random_state : int, default=0
-        Seed.
-    n_jobs : int, default=1
-        Threads.
-
-    Attributes
-    ----------
-    model_ : RFFBoostClassifier
-        The booster, and the cosines if there are any, as a fitted estimator.
+    `cosines` says whether a cosine of ours comes before each tree. ``model_`` is the booster, with the cosines if
+    there are any, as a fitted estimator.
     """
 
     loss: str | Loss = "log_loss"
