@@ -62,8 +62,8 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
     options = {"delimiter": Delimiter, "encoding": Encoding, "null_values": NullValues}
 
     @wraps(command)
-    def run(**given: Any) -> None:
-        command(read=partial(open_files, **{name: given.pop(name) for name in options}), **given)
+    def run(**values: Any) -> None:
+        command(read=partial(open_files, **{name: values.pop(name) for name in options}), **values)
 
     shared = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in options.items()
@@ -100,12 +100,12 @@ def open_files(
     if len(kinds) > 1:
         raise ValueError(f"files must be of one kind, got {', '.join(sorted(kinds))}")
     check_choices("kind of files", list(kinds), list(READERS))
-    given = {
+    texts = {
         "delimiter": None if delimiter is None else {"\\t": "\t"}.get(delimiter, delimiter),
         "encoding": encoding,
         "null_values": None if null_values is None else ["", *null_values.split(",")],
     }
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}
     read: Reader = READERS[kinds.pop()]
     if read is not sources.csv and options:
         raise ValueError(f"--{next(iter(options)).replace('_', '-')} must be for CSV files, got files .parquet")

@@ -94,10 +94,10 @@ def fit_command(
     """Fit a model to files that need not fit in memory, and write it to a file."""
     begin = perf_counter()
     check_outputs({"--out": out}, input_files(files))
-    targets, chosen = split_names(target), None if columns is None else split_names(columns)
-    rows = read(files, target=targets if len(targets) > 1 else targets[0], weight=weight, columns=chosen)
+    targets, features = split_names(target), None if columns is None else split_names(columns)
+    rows = read(files, target=targets if len(targets) > 1 else targets[0], weight=weight, columns=features)
     excluded = split_names(exclude) + split_names(id)
-    if chosen is None:
+    if features is None:
         require_names("rffboost", "--exclude and --id", excluded, rows.columns.used, "the files")
     rows = with_features(rows, excluded, split_names(categories))
     if task != "classification" and len(targets) == 1:
@@ -179,11 +179,11 @@ def require_numbers(rows: sources.Tables, name: str, share: float) -> None:
         )
 
 
-def make_estimator(task: str, given: Sequence[str]) -> Any:
+def make_estimator(task: str, params: Sequence[str]) -> Any:
     """The estimator of a task with parameters KEY=VALUE, whose values are Python's or text."""
     check_choices("task", [task], list(TASKS))
     model = TASKS[task]()
-    for text in given:
+    for text in params:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"--param must be KEY=VALUE, got {text!r}")

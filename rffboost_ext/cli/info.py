@@ -48,5 +48,5 @@ def description(model: Any, file: ModelDescription) -> Iterator[tuple[str, str]]
     for name, weight, rounds in zip_longest(names, weights, booster._n_rounds if len(names) else ()):
         yield f"  {name}", f"weight {np.round(weight, 3)}, rounds {', '.join(map(str, rounds or ()))}"
     yield "features", columns_text(model)
-    for name, known in feature_kinds(model).items():
-        yield f"  {name}", "numbers" if known is None else f"{len(known)} categories: {shortened(known)}"
+    for name, levels in feature_kinds(model).items():
+        yield f"  {name}", "numbers" if levels is None else f"{len(levels)} categories: {shortened(levels)}"

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from ..estimators.classifier import RFFBoostClassifier
-from ..estimators.parameters import given_part
+from ..estimators.parameters import part_of
 from ..estimators.quantile import RFFBoostQuantileRegressor
 from ..estimators.ranker import RFFBoostRanker
 from ..estimators.survival import RFFBoostSurvival
@@ -39,14 +39,14 @@ def booster_of(model: Any) -> Any:
 def feature_kinds(model: Any) -> dict[str, list[Any] | None]:
     """The categories of each feature by its name, or by its number if there are no names; None for numbers."""
     names = getattr(model, "feature_names_in_", range(model.n_features_in_))
-    known = category_lists(booster_of(model).encoder_.categories) or [None] * model.n_features_in_
-    return {str(name): entry for name, entry in zip(names, known, strict=True)}
+    levels = category_lists(booster_of(model).encoder_.categories) or [None] * model.n_features_in_
+    return {str(name): entry for name, entry in zip(names, levels, strict=True)}
 
 
 def columns_text(model: Any) -> str:
     """How many features are numbers, and which are categories."""
     kinds = feature_kinds(model)
-    coded = [name for name, known in kinds.items() if known is not None]
+    coded = [name for name, levels in kinds.items() if levels is not None]
     n_numbers = len(kinds) - len(coded)
     numbers = f"{n_numbers} number" + "s" * (n_numbers != 1)
     categories = f"{len(coded)} categor{'y' if len(coded) == 1 else 'ies'} ({shortened(coded)})"
@@ -65,7 +65,7 @@ def loss_name(model: Any) -> str:
     """The name of the loss of a model."""
     booster = booster_of(model)
     # A distribution has no such parameter.
-    loss = given_part(booster, "loss") if hasattr(booster, "loss") else booster.loss_
+    loss = part_of(booster, "loss") if hasattr(booster, "loss") else booster.loss_
     return loss if isinstance(loss, str) else LOSSES.name_of(loss)
 
 

@@ -67,18 +67,18 @@ def predict_command(
     typer.echo(f"{count} rows: {out}")
 
 
-def prediction_table(found: Array, labels: Any, copied: Any) -> Any:
+def prediction_table(predicted: Array, labels: Any, copied: Any) -> Any:
     """Copied columns and predictions (m,) or (m, W) as a table of Arrow.
 
     Columns of probabilities have the names of the classes.
     """
     from pyarrow import table
 
-    kind, columns = "prediction", {"prediction": found}
-    if found.ndim == 2:
+    kind, columns = "prediction", {"prediction": predicted}
+    if predicted.ndim == 2:
         kind = "prediction" if labels is None else "probability"
-        names = range(found.shape[1]) if labels is None else labels
-        columns = {f"{kind}_{name}": column for name, column in zip(names, found.T, strict=True)}
+        names = range(predicted.shape[1]) if labels is None else labels
+        columns = {f"{kind}_{name}": column for name, column in zip(names, predicted.T, strict=True)}
     if clash := sorted(columns.keys() & set(copied.column_names)):
         raise ValueError(f"--id must have other names than columns of predictions, got {clash[0]!r}")
     return table(dict(zip(copied.column_names, copied.columns, strict=True)) | columns)

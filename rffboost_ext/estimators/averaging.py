@@ -68,8 +68,8 @@ def average(models: Iterable[E]) -> E:
     for model in models:
         require_same_kind(models[0], model)
     shares = [getattr(model, "feature_importances_", None) for model in models]
-    known = [share for share in shares if share is not None]
-    importances = np.mean(known, axis=0) if len(known) == len(models) else None
+    present = [share for share in shares if share is not None]
+    importances = np.mean(present, axis=0) if len(present) == len(models) else None
     models = recode_to_joint_categories(models)
     encoder = joint_encoder([model.encoder_ for model in models])
     result = models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
@@ -91,8 +91,8 @@ def joint_encoder(encoders: Sequence[FeatureEncoder]) -> FeatureEncoder:
 
 def recode_to_joint_categories(models: Sequence[E]) -> list[E]:
     """Fitted models with the union of their categories; the same models if all have the same categories."""
-    known = [model.encoder_.categories for model in models]
-    encodings = [one for one in known if one is not None]
+    by_model = [model.encoder_.categories for model in models]
+    encodings = [one for one in by_model if one is not None]
     if all(category_lists(one) == category_lists(encodings[0]) for one in encodings):
         return list(models)
     joint = joint_encoding(encodings)

@@ -44,11 +44,11 @@ from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
+from .fit_rows import draw_by_gradient, drawn_sets, sample_of
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
-from .given_rows import draw_by_gradient, drawn_sets, sample_of
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
-from .parameters import BoosterParameters, given_part
+from .parameters import BoosterParameters, part_of
 from .planning import (
     clip_features,
     compose,
@@ -112,18 +112,18 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         for callback in self.callbacks or ():
             if hasattr(callback, "begin"):
                 callback.begin()
-        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        sample = sample_of(self, X, y, sample_weight, groups, base_margin)
         eval_set, _ = drawn_sets(self, eval_set)
-        if given.y is None:
+        if sample.y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None")
         init = self._read_init_model(init_model)
-        with given.rows_named(all_rows=True):
-            targets, y = self._read_target(given.y)
-        given, n_rows = replace(given, y=y), given.n_rows or len(y)
-        fit = None if self._is_warm_start() else partial(self._fit_columns, init, given.columns)
-        given_loss = full_repr(parts.loss)
-        rows, parts = self._rows_of(given, targets, parts, base_margin, fit)
-        start = replace(self._start_from(init, parts.loss, rows, targets), loss=given_loss)
+        with sample.rows_named(all_rows=True):
+            targets, y = self._read_target(sample.y)
+        sample, n_rows = replace(sample, y=y), sample.n_rows or len(y)
+        fit = None if self._is_warm_start() else partial(self._fit_columns, init, sample.columns)
+        loss_text = full_repr(parts.loss)
+        rows, parts = self._rows_of(sample, targets, parts, base_margin, fit)
+        start = replace(self._start_from(init, parts.loss, rows, targets), loss=loss_text)
         evaluation = self._evaluation(eval_set, base_margin_eval_set, parts.loss, rows, targets)
         rows = rows.coupled_by(*self._couplings(parts.loss), *(evaluation.couplings if evaluation else ()))
         evaluation, stops = monitored_rows(self, parts.learner, rows, evaluation)
@@ -134,7 +134,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
             report_rows(n_rows, len(y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
-        splits = splits_of_user(self, given) if stops and monitored is None else None
+        splits = splits_of_user(self, sample) if stops and monitored is None else None
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
         plan = plan_fit(self, recipe, parts, rows, start, splits)
         self._store(self._run(plan, parts, rows, evaluation, start), recipe)
@@ -165,7 +165,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         owner = type(self).__name__
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, rows.offset)
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, rows.offset)
-        return evaluation_of(owner, self.eval_metric, sets, loss, given_part(self, "loss"), rows, targets)
+        return evaluation_of(owner, self.eval_metric, sets, loss, part_of(self, "loss"), rows, targets)
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
         """What couples the rows of a fit besides its metrics."""
@@ -181,7 +181,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def _rows_of(
         self,
-        given: Sample,
+        sample: Sample,
         targets: TargetEncoder,
         parts: Parts,
         base_margin: Any,
@@ -193,9 +193,9 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         use of an offset stay.
         """
         owner = type(self).__name__
-        group = None if given.groups is None else encode_groups(owner, given.groups, given.X, given.weight)
-        X, y, weight = rows_of_positive_weight(given.X, given.y, given.weight)
-        with given.rows_named():
+        group = None if sample.groups is None else encode_groups(owner, sample.groups, sample.X, sample.weight)
+        X, y, weight = rows_of_positive_weight(sample.X, sample.y, sample.weight)
+        with sample.rows_named():
             X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
         X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
@@ -204,14 +204,14 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self._check_target(parts, rows, targets)
         if fit_columns is None:
             require_base_margin(owner, base_margin, self.uses_base_margin_)
-            n_scores, known = count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_.n_outputs
-            if n_scores != known:
+            n_scores, n_before = count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_.n_outputs
+            if n_scores != n_before:
                 raise ValueError(
-                    f"{owner}: y must have the {known} raw scores of the previous fit, got {n_scores}"
+                    f"{owner}: y must have the {n_before} raw scores of the previous fit, got {n_scores}"
                 )
         if base_margin is not None:
             n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
-            rows = replace(rows, offset=encode_base_margin(base_margin, given.X, given.weight, n_scores))
+            rows = replace(rows, offset=encode_base_margin(base_margin, sample.X, sample.weight, n_scores))
         warn_if_light(rows.weight)
         return rows, self._prepare(parts, rows, targets)
 

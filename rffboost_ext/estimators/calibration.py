@@ -213,12 +213,12 @@ def validated_target(estimator: Any, X: Any, y: Any) -> Array:
     return y
 
 
-def require_regressor(owner: str, given: Any, method: str = "fit") -> None:
+def require_regressor(owner: str, estimator: Any, method: str = "fit") -> None:
     """Raise a TypeError unless an estimator is a regressor with a method, and with ``predict``."""
-    if isinstance(given, type) or not (hasattr(given, method) and hasattr(given, "predict")):
-        raise TypeError(f"{owner}: estimator must be a regressor with {method} and predict, got {given!r}")
-    if is_classifier(given):
-        raise TypeError(f"{owner}: estimator must be a regressor, got the classifier {given!r}")
+    if isinstance(estimator, type) or not (hasattr(estimator, method) and hasattr(estimator, "predict")):
+        raise TypeError(f"{owner}: estimator must be a regressor with {method} and predict, got {estimator!r}")
+    if is_classifier(estimator):
+        raise TypeError(f"{owner}: estimator must be a regressor, got the classifier {estimator!r}")
 
 
 def arguments_of_fit(

@@ -37,7 +37,7 @@ from .calibration import (
     split_rows,
     validated_target,
 )
-from .given_rows import draw_uniform, sample_of
+from .fit_rows import draw_uniform, sample_of
 from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -177,8 +177,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
-        train, given = self._regressor(random).fit, sample_of(self, X, y, sample_weight, groups, base_margin)
-        return self._train_and_calibrate(train, random, given, base_margin, fit_params)
+        train, sample = self._regressor(random).fit, sample_of(self, X, y, sample_weight, groups, base_margin)
+        return self._train_and_calibrate(train, random, sample, base_margin, fit_params)
 
     @atomic_fit
     def refresh(
@@ -211,28 +211,28 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         check_is_fitted(self)
         regressor, random = copy(self.estimator_), check_random_state(self.random_state)
         require_regressor(type(self).__name__, regressor, "refresh")
-        given = sample_of(self, X, y, sample_weight, groups, base_margin)
-        return self._train_and_calibrate(regressor.refresh, random, given, base_margin, refresh_params)
+        sample = sample_of(self, X, y, sample_weight, groups, base_margin)
+        return self._train_and_calibrate(regressor.refresh, random, sample, base_margin, refresh_params)
 
     def _train_and_calibrate(
-        self, train: Any, random: Any, given: Sample, base_margin: Any, fit_params: dict[str, Any]
+        self, train: Any, random: Any, sample: Sample, base_margin: Any, fit_params: dict[str, Any]
     ) -> ConformalRegressor:
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
         # The regressor gets the original X, with the columns of a DataFrame.
-        owner, regressor, X = type(self).__name__, train.__self__, native_table(read_table(given.X))
-        y = validated_target(self, X, given.y)
-        weight, self.n_rows_seen_ = check_sample_weight(given.weight, len(y)), given.n_rows or len(y)
+        owner, regressor, X = type(self).__name__, train.__self__, native_table(read_table(sample.X))
+        y = validated_target(self, X, sample.y)
+        weight, self.n_rows_seen_ = check_sample_weight(sample.weight, len(y)), sample.n_rows or len(y)
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
             fit_params = fit_params | {"base_margin": base_margin}
-        params = arguments_of_fit(self, regressor, given.weight, given.groups, fit_params)
-        group = encode_groups(owner, given.groups, X)
+        params = arguments_of_fit(self, regressor, sample.weight, sample.groups, fit_params)
+        group = encode_groups(owner, sample.groups, X)
         group = groups_of_target(regressor, y) if group is None else group
-        chosen = self.calibration_fraction if self.calibration is None else self.calibration
-        if hasattr(chosen, "split"):
-            parts = split_by(owner, chosen, (X, y, given.groups), weight, group, self.alpha)
+        calibration = self.calibration_fraction if self.calibration is None else self.calibration
+        if hasattr(calibration, "split"):
+            parts = split_by(owner, calibration, (X, y, sample.groups), weight, group, self.alpha)
         else:
-            size = partial(calibration_size, owner, self.alpha, chosen)
+            size = partial(calibration_size, owner, self.alpha, calibration)
             parts = split_rows(weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
@@ -254,9 +254,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """What ``fit`` consumes and passes on to the regressor, for scikit-learn's metadata routing."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        return router.add(estimator=self._given(), method_mapping=mapping)
+        return router.add(estimator=self._original(), method_mapping=mapping)
 
-    def _given(self) -> Any:
+    def _original(self) -> Any:
         """The regressor that is cloned."""
         if self.estimator is not None:
             return self.estimator
@@ -266,9 +266,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def _regressor(self, random: np.random.RandomState) -> Any:
         """The unfitted regressor, with a seed drawn from `random` if it needs one."""
-        given = self._given()
-        require_regressor(type(self).__name__, given)
-        regressor = clone(given)
+        original = self._original()
+        require_regressor(type(self).__name__, original)
+        regressor = clone(original)
         params = regressor.get_params(deep=False)
         if self.random_state is not None and "random_state" in params and params["random_state"] is None:
             regressor.set_params(random_state=random.randint(2**31 - 1))
@@ -344,5 +344,5 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._given()).input_tags
+        tags.input_tags = get_tags(self._original()).input_tags
         return tags

@@ -149,8 +149,8 @@ def recipe_of_learner(learner: Learner, facts: Facts, n_folds: int | None = None
 
 def short_patience(facts: Facts) -> Patience:
     """The patience with a learner or a learning rate of the user, which is made for short steps."""
-    given = (0.1, 0.05, 1e-3) if facts.n_samples > FEW else (0.0, 0.2, 0.01)
-    return patience_of(facts, Patience(40, *given))
+    convergence = (0.1, 0.05, 1e-3) if facts.n_samples > FEW else (0.0, 0.2, 0.01)
+    return patience_of(facts, Patience(40, *convergence))
 
 
 def symmetric_trees(facts: Facts) -> SymmetricTree:

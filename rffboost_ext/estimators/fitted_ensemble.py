@@ -278,18 +278,18 @@ class FittedEnsembleMixin(BaseEstimator):
         values = shapley_values(self.ensemble_, X, background).transpose(0, 2, 1)
         return np.ascontiguousarray(values), self.ensemble_.raw(background).mean(axis=0)
 
-    def _background(self, given: Any) -> Array:
+    def _background(self, background: Any) -> Array:
         """Encoded background rows (m, d): the given ones, or rows of the fit."""
         owner = type(self).__name__
-        if given is None and self._sample is None:
+        if background is None and self._sample is None:
             raise ValueError(
                 f"{owner}: background must be given, since the model has no rows of its fit: some rows like those "
                 f"to predict, such as 100 of the training data"
             )
-        if given is None:
+        if background is None:
             return self._sample.background().X  # type: ignore[union-attr]
         try:
-            return self.encoder_.transform(given)
+            return self.encoder_.transform(background)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{owner}: background: {error}") from error
 
@@ -306,16 +306,16 @@ class FittedEnsembleMixin(BaseEstimator):
         custom terms without a rule of their own, which are evaluated d + 1 times on these rows.
         """
         check_is_fitted(self)
-        found = self._known_importances()
-        if found is None:
+        shares = self._importances_if_any()
+        if shares is None:
             raise AttributeError(
                 f"{type(self).__name__}: feature_importances_ needs the rows of a fit, which a model that was "
                 f"grown elsewhere does not have; permutation_importance of scikit-learn needs other rows"
             )
         # The caller may change the array.
-        return found.copy()
+        return shares.copy()
 
-    def _known_importances(self) -> Array | None:
+    def _importances_if_any(self) -> Array | None:
         """The importances, computed if they are pending; None for a model that was grown elsewhere."""
         if self._importances is None and self._sample is not None:
             self._importances = self._sample.importances(self.ensemble_)

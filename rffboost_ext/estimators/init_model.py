@@ -55,7 +55,7 @@ class InitModel:
 
 
 def compatible_ensemble(
-    given: InitModel,
+    model: InitModel,
     loss: Loss,
     n_outputs: int,
     classes: Array | None,
@@ -66,38 +66,38 @@ def compatible_ensemble(
 
     Features, categories, outputs, classes and the link must be the same, and both have an offset or none.
     """
-    if given.n_features is not None and given.n_features != encoder.n_features_in_:
+    if model.n_features is not None and model.n_features != encoder.n_features_in_:
         raise ValueError(
-            f"init_model must have the {encoder.n_features_in_} features of X, got {given.n_features}"
+            f"init_model must have the {encoder.n_features_in_} features of X, got {model.n_features}"
         )
-    require_same_names(given.names, encoder.names)
-    if given.knows_categories:
-        require_same_categories(given.categories, encoder.categories)
-    if given.ensemble.n_outputs != n_outputs:
+    require_same_names(model.names, encoder.names)
+    if model.knows_categories:
+        require_same_categories(model.categories, encoder.categories)
+    if model.ensemble.n_outputs != n_outputs:
         raise ValueError(
-            f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
+            f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {model.ensemble.n_outputs}"
         )
-    if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
+    if model.classes is not None and not np.array_equal(model.classes, classes):  # type: ignore[arg-type]
         if classes is None:
             raise ValueError(
-                f"init_model must be a regressor, as this one is, got a classifier: {given.description}"
+                f"init_model must be a regressor, as this one is, got a classifier: {model.description}"
             )
-        raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
-    if given.link is not None and given.link != loss.link:
-        what = f"the link of loss {loss!r}, {loss.link!r}, got {given.link!r}"
-        if type(given.link) is type(loss.link) and type(loss).prepared is not Loss.prepared:
+        raise ValueError(f"init_model must have the classes of y, {classes}, got {model.classes}")
+    if model.link is not None and model.link != loss.link:
+        what = f"the link of loss {loss!r}, {loss.link!r}, got {model.link!r}"
+        if type(model.link) is type(loss.link) and type(loss).prepared is not Loss.prepared:
             what = f"the same link, which loss {type(loss).__name__} prepares anew for the targets of each fit"
         raise ValueError(
             f"init_model must have {what}: pass the loss that it was trained with, loss=init_model.loss_, or an "
             f"Ensemble of suitable raw scores, such as 0.5 * to_ensemble(model)"
         )
-    if given.uses_base_margin not in (None, has_offset):
-        found = "with" if given.uses_base_margin else "without"
+    if model.uses_base_margin not in (None, has_offset):
+        how = "with" if model.uses_base_margin else "without"
         raise ValueError(
-            f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
+            f"init_model was fitted {how} base_margin, so the fit that continues it must be too; its ensemble_ "
             f"is taken as scores before the offset"
         )
-    return given.ensemble
+    return model.ensemble
 
 
 READERS: dict[str, Callable[[Any], InitModel]] = {}
@@ -136,18 +136,18 @@ def _(model: FittedEnsembleMixin) -> InitModel:
     )
 
 
-def require_same_names(given: Array | None, names: Array | None) -> None:
+def require_same_names(theirs: Array | None, names: Array | None) -> None:
     """Raise a ValueError if both have column names that differ by more than underscores for spaces."""
-    if given is None or names is None:
+    if theirs is None or names is None:
         return
-    theirs, ours = ([with_underscores(name) for name in known] for known in (given, names))
-    if theirs != ours:
-        raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
+    without_blanks = [[with_underscores(name) for name in those] for those in (theirs, names)]
+    if without_blanks[0] != without_blanks[1]:
+        raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(theirs)}")
 
 
-def require_same_categories(given: CategoryEncoding | None, coding: CategoryEncoding | None) -> None:
+def require_same_categories(model: CategoryEncoding | None, coding: CategoryEncoding | None) -> None:
     """Raise a ValueError that names a column whose categories a model does not know."""
-    theirs, ours = category_lists(given), category_lists(coding)
+    theirs, ours = category_lists(model), category_lists(coding)
     for column in range(max(len(theirs), len(ours))):
         one, two = (entries[column] if entries else None for entries in (theirs, ours))
         if one == two:

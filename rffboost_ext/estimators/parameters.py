@@ -55,16 +55,16 @@ def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
 
 def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
-    return bool(getattr(estimator.roles[role].make(given_part(estimator, role)), name, False))
+    return bool(getattr(estimator.roles[role].make(part_of(estimator, role)), name, False))
 
 
 def loss_of_classes(estimator: Any) -> Loss | None:
     """The loss of a classifier before a fit; None if it is none of classes."""
-    loss = LOSSES.make(given_part(estimator, "loss"))
+    loss = LOSSES.make(part_of(estimator, "loss"))
     return loss if isinstance(loss, Loss) and loss.task == "classification" else None
 
 
-def given_part(estimator: Any, role: str) -> Any:
+def part_of(estimator: Any, role: str) -> Any:
     """The loss or the learner, the default one if it is "auto"."""
     part = getattr(estimator, role)
     return getattr(estimator, f"default_{role}") if is_auto(part) else part

@@ -29,7 +29,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .defaults import MAX_ROUNDS, ROUNDS, choose_recipe, recipe_of_learner, short_patience, single_recipe
 from .monotone import resolved_recipe
-from .parameters import given_part
+from .parameters import part_of
 from .policies import policy_of
 from .recipe import Facts, MemberRule, Recipe
 
@@ -43,16 +43,16 @@ def compose(estimator: Any) -> Parts:
     """The parts of an estimator, resolved and checked one by one."""
     require_all(estimator, estimator.constraints)
     task = estimator.task
-    loss = given_part(estimator, "loss")
+    loss = part_of(estimator, "loss")
     if isinstance(loss, str) and loss not in LOSSES.names():
         own = [name for name in LOSSES.names() if estimator.takes_loss(LOSSES.get(name))]
         raise ValueError(f"{type(estimator).__name__}: {LOSSES.unknown(loss, own)}")
-    parts = Parts.resolved(loss, given_part(estimator, "learner"), estimator.step)
+    parts = Parts.resolved(loss, part_of(estimator, "learner"), estimator.step)
     if task == "classification" and parts.loss.task == "regression":
         return replace(parts, loss=LOSSES.create(LabelRegression(parts.loss)))
     if parts.loss.task != task:
-        found = parts.loss.task
-        raise ValueError(f"{type(estimator).__name__}: loss {estimator.loss!r} is for {found}, not for {task}")
+        kind = parts.loss.task
+        raise ValueError(f"{type(estimator).__name__}: loss {estimator.loss!r} is for {kind}, not for {task}")
     return parts
 
 
@@ -169,10 +169,10 @@ def plan_fit(
     n_estimators = (estimator.n_estimators or limit) + start.n_initial
     n_done = 0 if start.ensemble is None else len(start.ensemble)
     if n_done > n_estimators:
-        given = estimator.n_estimators or f"None, for {n_estimators}"
+        requested = estimator.n_estimators or f"None, for {n_estimators}"
         raise ValueError(
             f"{owner}: n_estimators must be at least the {n_done} rounds already fitted when warm_start is set "
-            f"(all models of a fit with early stopping counted), got {given}"
+            f"(all models of a fit with early stopping counted), got {requested}"
         )
     if n_done == n_estimators:
         warn_user(
@@ -190,13 +190,13 @@ def has_splitter(estimator: Any) -> bool:
     return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
-def splits_of_user(estimator: Any, given: Sample) -> list[tuple[Array, Array]] | None:
+def splits_of_user(estimator: Any, sample: Sample) -> list[tuple[Array, Array]] | None:
     """The splits of the rows of a fit by a splitter, if there is one."""
     if not has_splitter(estimator):
         return None
-    used = check_sample_weight(given.weight, len(given.y)) > 0.0
+    used = check_sample_weight(sample.weight, len(sample.y)) > 0.0
     what = f"{type(estimator).__name__}: validation_fraction"
-    return splits_of(what, estimator.validation_fraction, given.X, given.y, given.groups, used)
+    return splits_of(what, estimator.validation_fraction, sample.X, sample.y, sample.groups, used)
 
 
 def monitored_rows(
@@ -236,21 +236,23 @@ def count_copies(estimator: Any, rows: Dataset) -> int | None:
 
 def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, data: Dataset) -> bool:
     """Whether a fit uses early stopping; a ValueError if that does not go with the parameters or the rows."""
-    owner, given = type(estimator).__name__, estimator
-    stops = bool(given.early_stopping)
-    if is_auto(given.early_stopping):
-        is_default = is_auto(given.n_folds) and is_auto(given.n_iter_no_change) and not has_splitter(given)
+    owner = type(estimator).__name__
+    stops = bool(estimator.early_stopping)
+    if is_auto(estimator.early_stopping):
+        is_default = (
+            is_auto(estimator.n_folds) and is_auto(estimator.n_iter_no_change) and not has_splitter(estimator)
+        )
         stops = validation is not None or (
-            (policy_of(learner).stops_early or not is_default) and not given.warm_start
+            (policy_of(learner).stops_early or not is_default) and not estimator.warm_start
         )
         # A single query, for example, is not divided.
         stops &= validation is not None or not data.is_coupled or data.n_groups > 1
-    if has_splitter(given) and not is_auto(given.n_folds):
+    if has_splitter(estimator) and not is_auto(estimator.n_folds):
         raise ValueError(
-            f"{owner}: n_folds must be 'auto' where validation_fraction is a splitter, got {given.n_folds!r}"
+            f"{owner}: n_folds must be 'auto' where validation_fraction is a splitter, got {estimator.n_folds!r}"
         )
-    if stops and validation is None and not has_splitter(given):
-        require_enough_rows(owner, given.n_folds, data)
+    if stops and validation is None and not has_splitter(estimator):
+        require_enough_rows(owner, estimator.n_folds, data)
     return stops
 
 
@@ -290,8 +292,8 @@ def warn_at_limit(estimator: Any, limit: int) -> None:
     members, curves = (getattr(estimator, name, ()) for name in ("member_names_", "validation_curves_"))
     names = [
         name
-        for name, several in zip(members, curves, strict=False)
-        if any(len(one) > limit and selected_round(one.tolist(), estimator.tol) == limit for one in several)
+        for name, by_fold in zip(members, curves, strict=False)
+        if any(len(one) > limit and selected_round(one.tolist(), estimator.tol) == limit for one in by_fold)
     ]
     if names:
         who = "the model" if len(members) == 1 else ", ".join(names)

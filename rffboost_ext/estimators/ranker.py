@@ -23,7 +23,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .given_rows import drawn_sets, sample_of
+from .fit_rows import drawn_sets, sample_of
 from .refresh import PRIOR_WEIGHT
 
 
@@ -89,16 +89,16 @@ class RFFBoostRanker(BaseRFFBoost):
 
         {raises}
         """
-        owner, given = type(self).__name__, self._sample_of_queries(X, y, sample_weight, qid, base_margin)
+        owner, sample = type(self).__name__, self._sample_of_queries(X, y, sample_weight, qid, base_margin)
         eval_set, own = drawn_sets(self, eval_set)
-        codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, given.groups)
+        codes = arrays_of_sets(owner, "eval_qid", own or eval_qid, eval_set, sample.groups)
         sets = {
             name: (rows, ranking_target(owner, rows, labels, codes.get(name), f"eval_qid of {name!r}"), *weight)
             for name, (rows, labels, *weight) in named_sets(owner, eval_set).items()
         }
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
-        given = replace(given, groups=None)
-        return super().fit(given, None, None, init_model, sets or None, None, base_margin, margins or None)
+        sample = replace(sample, groups=None)
+        return super().fit(sample, None, None, init_model, sets or None, None, base_margin, margins or None)
 
     def refresh(
         self,
@@ -121,18 +121,18 @@ class RFFBoostRanker(BaseRFFBoost):
 
         {raises_refresh}
         """
-        given = self._sample_of_queries(X, y, sample_weight, qid, base_margin)
-        return super().refresh(replace(given, groups=None), None, None, None, base_margin, prior_weight)
+        sample = self._sample_of_queries(X, y, sample_weight, qid, base_margin)
+        return super().refresh(replace(sample, groups=None), None, None, None, base_margin, prior_weight)
 
     def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> Sample:
         """The rows of a fit, whose target has the relevance and the code of the query, (n, 2)."""
         owner = type(self).__name__
-        given = sample_of(self, X, y, sample_weight, qid, base_margin, "qid")
-        if given.groups is None:
+        sample = sample_of(self, X, y, sample_weight, qid, base_margin, "qid")
+        if sample.groups is None:
             warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
-        target = ranking_target(owner, given.X, given.y, given.groups, "qid")
-        require_weights_of_rows(owner, given.weight, target)
-        return replace(given, y=target)
+        target = ranking_target(owner, sample.X, sample.y, sample.groups, "qid")
+        require_weights_of_rows(owner, sample.weight, target)
+        return replace(sample, y=target)
 
     @classmethod
     def takes_loss(cls, kind: type[Loss]) -> bool:

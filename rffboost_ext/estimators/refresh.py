@@ -23,7 +23,7 @@ from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
-from .given_rows import sample_of
+from .fit_rows import sample_of
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
@@ -64,16 +64,16 @@ class RefreshMixin:
         parts = compose(model)
         require_refreshable(model, parts, getattr(model, "learners_", [parts.learner]))
         require(type(model).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
-        given = sample_of(model, X, y, sample_weight, groups, base_margin)
-        targets, y = model._read_target(given.y)
+        sample = sample_of(model, X, y, sample_weight, groups, base_margin)
+        targets, y = model._read_target(sample.y)
         targets.classes = getattr(model, "classes_", None)
-        rows, parts = model._rows_of(replace(given, y=y), targets, parts, base_margin, None)
+        rows, parts = model._rows_of(replace(sample, y=y), targets, parts, base_margin, None)
         rows = rows.coupled_by(*model._couplings(parts.loss))
         if not hasattr(model, "learners_"):
             rows = without_duplicates(parts.learner, rows)
         model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
         model._keep_rows(parts.loss, rows, model._start.seed)
-        model._start, model.n_rows_seen_ = model._start.without_state(), given.n_rows or len(y)
+        model._start, model.n_rows_seen_ = model._start.without_state(), sample.n_rows or len(y)
         model._after_training(rows, targets)
         return self
 
@@ -111,13 +111,13 @@ def refreshed_plan(
     recipe = model.recipe_
     plan = recipe.plan(parts, len(model.ensemble_), model._start.n_initial, model.encoder_.expansion)
     names = getattr(model, "member_names_", recipe.names[:1])
-    known, divides = dict(zip(recipe.names, plan.members, strict=True)), rows.n_groups > 1
+    by_name, divides = dict(zip(recipe.names, plan.members, strict=True)), rows.n_groups > 1
     members = []
     for name, own in zip(names, models, strict=True):
         # Models of folds stay so; a single one of a held-out part becomes one of all rows.
-        keeps = divides and known[name].after == "keep" and recipe.n_folds > 1
+        keeps = divides and by_name[name].after == "keep" and recipe.n_folds > 1
         after = "keep" if keeps else "replay"
-        members.append(replace(known[name], fitted=own, limit=None, when=None, after=after))
+        members.append(replace(by_name[name], fitted=own, limit=None, when=None, after=after))
     return replace(
         plan,
         members=members,

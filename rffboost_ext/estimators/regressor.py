@@ -16,8 +16,8 @@ from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .given_rows import rows_to_score
-from .parameters import given_part, has_attribute
+from .fit_rows import rows_to_score
+from .parameters import has_attribute, part_of
 
 
 @documented
@@ -82,7 +82,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        loss = LOSSES.make(given_part(self, "loss")) if has_attribute(self, "learner", "multi_output") else None
+        loss = LOSSES.make(part_of(self, "loss")) if has_attribute(self, "learner", "multi_output") else None
         tags.target_tags.multi_output = isinstance(loss, Loss) and takes_several_targets(loss)
         tags.target_tags.positive_only = has_attribute(self, "loss", "positive")
         return tags

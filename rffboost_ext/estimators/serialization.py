@@ -61,8 +61,8 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
     if not fitted:
         return state
     encoder = fitted["encoder_"]
-    for column, known in enumerate(category_lists(encoder.categories)):
-        odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
+    for column, levels in enumerate(category_lists(encoder.categories)):
+        odd = [value for value in levels or () if not isinstance(value, str | bytes | int | float)]
         if odd:
             raise TypeError(
                 f"{type(model).__name__}: {encoder.column_name(column)} has categories of type "
@@ -70,7 +70,7 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
             )
     # A file holds no training rows.
     fitted.pop("_sample", None)
-    if (shares := model._known_importances()) is not None:
+    if (shares := model._importances_if_any()) is not None:
         fitted["_importances"] = shares
     return state
 
@@ -91,8 +91,8 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
         # A parameter of another estimator, which fits clones of it.
         return model
     require_all(model, {"n_jobs": THREADS})
-    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int, "encoder_": FeatureEncoder}
-    wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
+    kinds = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int, "encoder_": FeatureEncoder}
+    wrong = [name for name, kind in kinds.items() if not isinstance(fitted.get(name), kind)]
     wrong += [] if fitted.get("uses_base_margin_", True) is True else ["uses_base_margin_"]
     wrong += [] if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted) + wrong_times(cls, fitted)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
@@ -145,10 +145,10 @@ def are_categories(encoding: Any, d: int) -> bool:
     """Whether a value holds the categories of d columns: numbers or texts, or None."""
     if not isinstance(encoding, CategoryEncoding) or len(encoding.categories) != d:
         return False
-    arrays = [known for known in encoding.categories if known is not None]
-    if not all(isinstance(known, np.ndarray) and known.ndim == 1 for known in arrays):
+    arrays = [levels for levels in encoding.categories if levels is not None]
+    if not all(isinstance(levels, np.ndarray) and levels.ndim == 1 for levels in arrays):
         return False
-    return all(isinstance(value, str | bytes | int | float) for known in arrays for value in known.tolist())
+    return all(isinstance(value, str | bytes | int | float) for levels in arrays for value in levels.tolist())
 
 
 def is_array(value: Any, size: int) -> bool:

@@ -20,7 +20,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented
-from .given_rows import rows_to_score
+from .fit_rows import rows_to_score
 from .parameters import has_attribute
 from .step_function import StepFunction, smooth_values, survival_of_hazard
 
@@ -101,9 +101,9 @@ class RFFBoostSurvival(BaseRFFBoost):
         """Estimate the baseline hazard from the rows of the fit."""
         y, raw = rows.y, rows.observations.total(self.ensemble_.raw(rows.X))
         bounds = self.loss_.bounds(y)
-        known = bounds[:, 0] == bounds[:, 1]
-        self.event_times_ = np.unique(bounds[known, 0])
-        self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | known[:, None]])
+        is_exact = bounds[:, 0] == bounds[:, 1]
+        self.event_times_ = np.unique(bounds[is_exact, 0])
+        self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | is_exact[:, None]])
         self._baseline_hazard = self.loss_.baseline_hazard(y, raw, rows.weight, self.unique_times_)
 
     def average_fitted(self, models: Sequence[RFFBoostSurvival]) -> None:

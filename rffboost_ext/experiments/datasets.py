@@ -189,9 +189,9 @@ def numeric_features(name: str, frame: Any) -> Array:
     least, most = CATEGORIES
     limit = min(most, max(least, len(frame) // 10))
     for column in categorical:
-        if (found := frame[column].nunique()) > limit:
+        if (n_values := frame[column].nunique()) > limit:
             raise ValueError(
-                f"data set {name!r}: column {column!r} has {found} distinct values that are no numbers of 64 "
+                f"data set {name!r}: column {column!r} has {n_values} distinct values that are no numbers of 64 "
                 f"bits, such as {frame[column].dropna().iloc[0]!r}, at most {limit} can be "
                 f"categories of {len(frame)} rows"
             )

@@ -37,8 +37,8 @@ class Summary:
     ) -> None:
         cells = frame.groupby(["dataset", "system"], sort=False)[measure]
         self.lines, self.columns = (
-            [name for name in order or found if name in set(found)]
-            for order, found in ((datasets, frame["dataset"].unique()), (systems, frame["system"].unique()))
+            [name for name in order or present if name in set(present)]
+            for order, present in ((datasets, frame["dataset"].unique()), (systems, frame["system"].unique()))
         )
         self.mean = self.ordered(cells.mean().unstack().round(DIGITS))
         self.std = self.ordered(cells.std(ddof=0).unstack())

@@ -100,14 +100,14 @@ class CosineObjective:
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        given = {
+        checks = {
             "every": (every, Integer(1)),
             "learning_rate": (learning_rate, POSITIVE),
             "extrapolation": (extrapolation, EXTRAPOLATION),
             "random_state": (random_state, Integer(0)),
             "n_jobs": (n_jobs, THREADS),
         }
-        for name, (value, check) in given.items():
+        for name, (value, check) in checks.items():
             require("CosineObjective", name, value, check)
         self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
         self.step = step if isinstance(step, str) and step == "auto" else STEPS.create(step)
@@ -207,10 +207,10 @@ class CosineObjective:
         host = host_of(booster, NO_MODEL)
         trees = host.rounds(booster, training.tree_grown)
         training.require_trees(trees)
-        found, fitter = host.read(booster), training.fitter
+        host_model, fitter = host.read(booster), training.fitter
         rows = Dataset(fitter.design.original, fitter.rows.y, fitter.rows.weight)
         ensemble = training.ensemble(trees, self.every)
-        model = fitted(found, ensemble, fitter.parts.loss, learner=self.learner)
+        model = fitted(host_model, ensemble, fitter.parts.loss, learner=self.learner)
         model._sample = sample_of_fit(rows, self.random_state, fitter.parts.loss)
         return model
 

@@ -157,8 +157,8 @@ class Trainings:
         if self._latest is None:
             raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
         if matrix not in self._evaluated:
-            known = {id(training) for training in self._evaluated.values()}
-            round_done = (t for t in self.started if t.n_calls == self._latest.n_calls and id(t) not in known)
+            assigned = {id(training) for training in self._evaluated.values()}
+            round_done = (t for t in self.started if t.n_calls == self._latest.n_calls and id(t) not in assigned)
             self._evaluated[matrix] = next(round_done, self._latest)
         return self._evaluated[matrix]
 

@@ -231,8 +231,8 @@ class HostEstimator:
     def _continued_baseline(self, model: Any) -> Array:
         """The baseline of a fit that continues a model, or a ValueError if the loss has another link."""
         name, n_outputs, slope = self._host.continued, len(self.baseline_), slope_of(self.loss_)
-        found = self._host.read(self._host.booster_of(model, name))
-        start, link = found.ensemble.baseline, found.link
+        host_model = self._host.read(self._host.booster_of(model, name))
+        start, link = host_model.ensemble.baseline, host_model.link
         if isinstance(model, HostEstimator):
             link, conversion = host_link(model.loss_), model.score_conversion()
             start = start + conversion.slope * conversion.offset
@@ -249,8 +249,8 @@ class HostEstimator:
         """A target of training or evaluation, (n, K), or a ValueError if the fitted loss does not accept it."""
         target = self._targets.transform(y)
         if self._n_columns not in (None, target.shape[1]):
-            found, owner = target.shape[1], type(self).__name__
-            raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {found}")
+            n_columns, owner = target.shape[1], type(self).__name__
+            raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {n_columns}")
         require_accepted_target(self.loss_, target)
         return target
 
@@ -303,8 +303,8 @@ class HostEstimator:
         named = [] if self.task == "classification" else [*filter(self._is_own_metric, METRICS)]
         for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
             if isinstance(metric, str) and metric not in allowed and not self._is_own_metric(metric):
-                known = allowed[1:] + named
-                advice = f", a function, or one of {known}" if known else " or a function"
+                names = allowed[1:] + named
+                advice = f", a function, or one of {names}" if names else " or a function"
                 raise ValueError(
                     f"{type(self).__name__}: {parameter} must be unset{advice} with loss {self.loss!r}: "
                     f"{self._host.name}'s own metrics {reason}; got {metrics!r}"

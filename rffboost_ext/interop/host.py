@@ -135,12 +135,12 @@ HOSTS = ("xgboost", "lightgbm")
 """Packages with an adapter."""
 
 
-def host_of(part: Any, wanted: str) -> Host:
+def host_of(part: Any, expected: str) -> Host:
     """The adapter of the package of an object's class, or a TypeError that says what is wanted."""
     packages = {cls.__module__.partition(".")[0] for cls in type(part).__mro__}
     for package in packages.intersection(HOSTS):
         return adapter(package)
-    raise TypeError(f"{wanted}, got {part!r}")
+    raise TypeError(f"{expected}, got {part!r}")
 
 
 @cache

@@ -90,33 +90,32 @@ class LGBMEstimator(HostEstimator):
         return super()._fit_loss(y, self._times_class_weight(y, sample_weight))
 
     def _start_scores(self, rows: Observations, options: Mapping[str, Any]) -> Array:
-        model, given, n_outputs = options.get("init_model"), options.get("init_score"), len(self.baseline_)
+        model, init_score, n_outputs = options.get("init_model"), options.get("init_score"), len(self.baseline_)
         # LightGBM also takes the scores of several outputs one after another.
-        is_flat = n_outputs > 1 and given is not None and np.shape(given) == (len(rows) * n_outputs,)
-        if given is not None and not is_flat:
-            check_base_margin(given, len(rows), n_outputs, "init_score")
+        is_flat = n_outputs > 1 and init_score is not None and np.shape(init_score) == (len(rows) * n_outputs,)
+        if init_score is not None and not is_flat:
+            check_base_margin(init_score, len(rows), n_outputs, "init_score")
         if model is not None:
             return self._continued_baseline(model)
-        starts_from_0 = given is not None or self._other_params.get("boost_from_average") in (False, "false")
+        starts_from_0 = init_score is not None or self._other_params.get("boost_from_average") in (False, "false")
         return np.zeros(n_outputs) if starts_from_0 else self.baseline_
 
     def _train(self, X: Any, y: Any, rows: Observations, options: dict[str, Any]) -> None:
         metrics = options.pop("eval_metric", None)
-        for spelling, given in {"eval_metric": metrics, **self._other_params}.items():
+        for spelling, value in {"eval_metric": metrics, **self._other_params}.items():
             if spelling in ("eval_metric", *METRIC):
-                self._check_metrics(spelling, given, "ignore the baseline and the link")
-        found = self._metrics(metrics)
-        several = found if isinstance(found, list) else [found]
-        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in several]
+                self._check_metrics(spelling, value, "ignore the baseline and the link")
+        own_metrics = self._metrics(metrics if isinstance(metrics, list | tuple) else [metrics])
+        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in own_metrics]
         sets, labels = pairs_of_sets(options), host_labels(rows.y)
         # LightGBM recognises the training data among evaluation sets by identity.
         targets = [rows.y if data is X and own is y else self._read_target(own) for data, own in sets]
         weights = options.get("eval_sample_weight") or [None] * len(targets)
         for target, weight in zip(targets, weights, strict=False):
-            self._require_informative(several, target, weight)
+            self._require_informative(own_metrics, target, weight)
         read = {id(data): as_csr(data) for data in (X, *(data for data, _ in sets))}
-        given = [labels if one is rows.y else host_labels(one) for one in targets]
-        options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, given, strict=True)])
+        codes = [labels if one is rows.y else host_labels(one) for one in targets]
+        options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, codes, strict=True)])
         attached = [rows.y, *(one for one in targets if one is not rows.y)]
         first = [AttachTargets(attached)] if any(map(self._needs_attached, attached)) else []
         options["callbacks"] = [*first, keep_parameters, *(options.get("callbacks") or ())]
@@ -134,29 +133,30 @@ class LGBMEstimator(HostEstimator):
 
     def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
         """Sample weights times those by ``class_weight``."""
-        given, y = self.class_weight, y if y is None else target_array(y)
-        if given is None or y is None:
+        class_weight, y = self.class_weight, y if y is None else target_array(y)
+        if class_weight is None or y is None:
             return sample_weight
-        several = y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1])
-        if self.task == "regression" or several:
-            raise ValueError(
-                f"{type(self).__name__}: class_weight must be None without one class for each row, got {given!r}"
-            )
-        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, first_labels(y))
+        is_multilabel = (
+            y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1])
+        )
+        if self.task == "regression" or is_multilabel:
+            needed = "class_weight must be None without one class for each row"
+            raise ValueError(f"{type(self).__name__}: {needed}, got {class_weight!r}")
+        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(class_weight, first_labels(y))
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.
-        given = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
+        own = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
         objective = ArrayObjective(self.loss_, self._conversion)
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective
-        params = lightgbm.LGBMModel(**given | {"objective": objective})._process_params(stage)
+        params = lightgbm.LGBMModel(**own | {"objective": objective})._process_params(stage)
         # LightGBM counts classes; a loss may have another number of scores.
         params = {name: value for name, value in params.items() if name not in NUM_CLASS}
         params |= {"num_class": len(self.baseline_)}
         # LightGBM's default metric would ignore the baseline.
-        return params if {*METRIC} & {*given} else params | {"metric": "None"}
+        return params if {*METRIC} & {*own} else params | {"metric": "None"}
 
     def _predict(self, X: Any, options: dict[str, Any], response: Callable[[Array], Array]) -> Array:
         if not (options.get("pred_leaf") or options.get("pred_contrib")):

@@ -66,15 +66,15 @@ class LightGBMHost(Host):
         returned = not (is_unbinned(matrix) or matrix.free_raw_data)
         data = matrix.get_data() if returned else matrix.data
         # The data are unknown if they come from files or were freed.
-        found = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+        numbers = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
         # A table with non-numeric columns has dtype object.
-        return found if found.ndim == 2 and found.dtype.kind in "biuf" else None
+        return numbers if numbers.ndim == 2 and numbers.dtype.kind in "biuf" else None
 
     def start(self, loss: Loss, baseline: Array, matrices: Sequence[Dataset]) -> Array:
         for data in matrices:
-            given = baseline if data.init_score is None else np.asarray(data.init_score)
+            init_score = baseline if data.init_score is None else np.asarray(data.init_score)
             # LightGBM also takes the scores of one output after those of another.
-            if np.ptp(given.reshape(-1, len(baseline), order="F"), axis=0).any():
+            if np.ptp(init_score.reshape(-1, len(baseline), order="F"), axis=0).any():
                 raise ValueError("intercept: init_score of the data must be unset or constant, it differs by row")
         for data in matrices:
             rows = np.tile(baseline, (len(data.get_label()), 1))

@@ -50,25 +50,25 @@ def parse_text_model(text: str) -> TextModel:
     return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees], rest)
 
 
-def text_model_categories(model: TextModel, known: list[Any]) -> list[Array | None]:
+def text_model_categories(model: TextModel, categories: list[Any]) -> list[Array | None]:
     """The categories of each column of a table in the order of their codes, None for numbers; empty without any.
 
-    `known` has those of each column of categories; a ValueError if the model does not say which columns these are.
+    `categories` are those of each column that has some; a ValueError if the model does not say which these are.
     """
-    if not known:
+    if not categories:
         return []
     listed = re.search(r"^\[categorical_feature: ([\d,]+)\]$", model.rest, re.MULTILINE)
     columns = [int(column) for column in listed[1].split(",")] if listed else []
-    if len(columns) != len(known):
+    if len(columns) != len(categories):
         raise ValueError(
             f"the table of the LightGBM model must have no categories but those of its categorical features, got "
-            f"{len(known)} columns of categories and {len(columns)} categorical features: encode ordered "
+            f"{len(categories)} columns of categories and {len(columns)} categorical features: encode ordered "
             f"categories as numbers"
         )
-    found: list[Array | None] = [None] * (int(model.header["max_feature_idx"]) + 1)
-    for column, values in zip(columns, known, strict=True):
-        found[column] = category_array(values)
-    return found
+    by_column: list[Array | None] = [None] * (int(model.header["max_feature_idx"]) + 1)
+    for column, values in zip(columns, categories, strict=True):
+        by_column[column] = category_array(values)
+    return by_column
 
 
 def read_fields(text: str) -> Iterator[tuple[str, str]]:

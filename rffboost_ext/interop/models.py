@@ -70,12 +70,12 @@ def read_model(model: Any) -> HostModel:
     return host_of(model, NO_MODEL).read(model)
 
 
-def raw_ensemble(model: Any, read: HostModel) -> Ensemble:
+def raw_ensemble(model: Any, host_model: HostModel) -> Ensemble:
     """The ensemble of a model in raw scores of its loss, if it is an estimator with one of ours."""
     if not hasattr(model, "score_conversion"):
-        return read.ensemble
+        return host_model.ensemble
     conversion: ScoreConversion = model.score_conversion()
-    scaled = read.ensemble * (1.0 / conversion.slope)
+    scaled = host_model.ensemble * (1.0 / conversion.slope)
     return replace(scaled, baseline=scaled.baseline + conversion.offset)
 
 
@@ -128,21 +128,21 @@ def bind(
     >>> rxgb.bind(booster, objective).predict_proba(X).shape
     (20, 2)
     """
-    host, found = host_of(booster, NO_MODEL), read_model(booster)
-    ensemble, encoding = found.encoded(found.ensemble)
+    host, host_model = host_of(booster, NO_MODEL), read_model(booster)
+    ensemble, encoding = host_model.encoded(host_model.ensemble)
     n_outputs = ensemble.n_outputs
-    given = loss.loss_ or loss.loss if isinstance(loss, MatrixObjective) else LOSSES.create(loss)
-    loss = prepare_for_outputs(given, n_outputs, found.n_targets)
+    training_loss = loss.loss_ or loss.loss if isinstance(loss, MatrixObjective) else LOSSES.create(loss)
+    loss = prepare_for_outputs(training_loss, n_outputs, host_model.n_targets)
     if not host.stores_start:
         ensemble = replace(ensemble, baseline=check_bound_baseline(baseline, n_outputs))
     elif base_margin:
         ensemble = replace(ensemble, baseline=np.zeros(n_outputs))
-    if found.link not in (None, loss.link):
+    if host_model.link not in (None, loss.link):
         warn_user(
-            f"bind: the booster records the objective {found.objective!r}, whose link differs from that of loss "
-            f"{loss!r}; predictions are right only if its scores are raw scores of the loss"
+            f"bind: the booster records the objective {host_model.objective!r}, whose link differs from that of "
+            f"loss {loss!r}; predictions are right only if its scores are raw scores of the loss"
         )
-    model = fitted(found, ensemble, loss, categories=encoding)
+    model = fitted(host_model, ensemble, loss, categories=encoding)
     if base_margin:
         model.uses_base_margin_ = True
     return model
@@ -150,23 +150,23 @@ def bind(
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
     """The baseline of a booster, (C,), as float64, or a ValueError."""
-    given = np.asarray(baseline, dtype=np.float64)
-    if given.shape not in {(), (n_outputs,)} or not np.isfinite(given).all():
+    values = np.asarray(baseline, dtype=np.float64)
+    if values.shape not in {(), (n_outputs,)} or not np.isfinite(values).all():
         raise ValueError(
             f"bind: baseline must be the result of intercept(), finite numbers of shape ({n_outputs},), or 0, got "
             f"{baseline!r}"
         )
-    return np.array(np.broadcast_to(given, n_outputs))
+    return np.array(np.broadcast_to(values, n_outputs))
 
 
 def init_model(model: Any) -> InitModel:
     """A host's model as an initial model; that of XGBoost has classes 0 .. K-1, that of a Booster none."""
-    found = read_model(model)
-    ensemble, encoding = found.encoded(raw_ensemble(model, found))
+    host_model = read_model(model)
+    ensemble, encoding = host_model.encoded(raw_ensemble(model, host_model))
     return replace(
-        found,
+        host_model,
         ensemble=ensemble,
-        link=model.loss_.link if hasattr(model, "loss_") else found.link,
+        link=model.loss_.link if hasattr(model, "loss_") else host_model.link,
         categories=encoding,
         uses_base_margin=getattr(model, "uses_base_margin_", None),
         description=repr(model),
@@ -174,7 +174,7 @@ def init_model(model: Any) -> InitModel:
 
 
 def fitted(
-    found: HostModel,
+    host_model: HostModel,
     ensemble: Ensemble,
     loss: Loss,
     learner: str | Learner = "tree",
@@ -187,10 +187,10 @@ def fitted(
     cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     encoder = FeatureEncoder(cls.__name__)
     # Whether there were missing values in training is not known here.
-    every = np.ones(found.n_features, dtype=bool)
-    has_scores = not lacks_scores(ensemble, np.zeros((1, found.n_features)), every)
+    every = np.ones(host_model.n_features, dtype=bool)
+    has_scores = not lacks_scores(ensemble, np.zeros((1, host_model.n_features)), every)
     columns = {"categories": categories, "missing_columns": every & has_scores}
-    encoder.__dict__.update(columns, n_features_in_=found.n_features)
-    if found.names is not None and found.has_exact_names:
-        encoder.feature_names_in_ = found.names
+    encoder.__dict__.update(columns, n_features_in_=host_model.n_features)
+    if host_model.names is not None and host_model.has_exact_names:
+        encoder.feature_names_in_ = host_model.names
     return cls.from_ensemble(ensemble, loss, encoder, learner)

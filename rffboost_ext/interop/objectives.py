@@ -74,11 +74,11 @@ def attach(matrix: Any, *, y: Any) -> None:
 
     def part(rows: Any, *args: Any, **kwargs: Any) -> Any:
         whole = owner()
-        found = getattr(type(whole), name)(whole, rows, *args, **kwargs)
+        piece = getattr(type(whole), name)(whole, rows, *args, **kwargs)
         # A Dataset sorts them.
-        attach(found, y=target[getattr(found, "used_indices", rows)])
-        found.sliced_target = target
-        return found
+        attach(piece, y=target[getattr(piece, "used_indices", rows)])
+        piece.sliced_target = target
+        return piece
 
     setattr(matrix, name, part)
 
@@ -124,13 +124,13 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
         whole = read_targets(parent, loss)
     if whole is None:
         return
-    found, counts = np.unique(loss.groups(y), return_counts=True)
+    present, counts = np.unique(loss.groups(y), return_counts=True)
     groups, sizes = np.unique(loss.groups(whole), return_counts=True)
-    divided = int((counts < sizes[np.searchsorted(groups, found)]).sum())
+    divided = int((counts < sizes[np.searchsorted(groups, present)]).sum())
     if divided:
         raise ValueError(
             f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
-            f"{len(found)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
+            f"{len(present)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
         )
 
 
@@ -162,7 +162,7 @@ class MatrixObjective:
 
     loss: Loss
     loss_: Loss | None = None
-    _known: WeakKeyDictionary[Any, tuple[Any, Loss]] = field(
+    _losses: WeakKeyDictionary[Any, tuple[Any, Loss]] = field(
         init=False, repr=False, default_factory=WeakKeyDictionary
     )
 
@@ -170,10 +170,10 @@ class MatrixObjective:
         """The prepared loss and the rows, for raw scores on a matrix."""
         rows = read_rows(matrix, self.loss)
         data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
-        known, prepared = self._known.get(matrix, (None, loss))
-        if known is None or not all(map(np.array_equal, known, data)):
+        data_before, prepared = self._losses.get(matrix, (None, loss))
+        if data_before is None or not all(map(np.array_equal, data_before, data)):
             prepared = checked_loss(loss, matrix, rows, raw)
-            self._known[matrix] = data, prepared
+            self._losses[matrix] = data, prepared
         return prepared, rows
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
@@ -191,7 +191,7 @@ class MatrixObjective:
         """Name and mean loss; for LightGBM also False, as lower is better."""
         raw = as_columns(scores)
         # Without an objective the loss is prepared for the first matrix: the numbers of all can be compared.
-        first = next((prepared for _, prepared in self._known.values()), self.loss)
+        first = next((prepared for _, prepared in self._losses.values()), self.loss)
         loss, rows = self._prepare(self.loss_ or first, raw, matrix)
         value = score_of_rows(MeanLoss(loss), rows, raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction

@@ -121,8 +121,8 @@ class ArrayMetric:
 
 def named_metric(name: str, loss: Loss, conversion: ScoreConversion, n_outputs: int) -> ArrayMetric:
     """The metric of ``rffboost_ext.metrics`` of a name, such as "ndcg@10", for a prepared loss."""
-    found = resolve_metric(name, ScoreDecoder(loss, name, None, lambda other: other, n_outputs))
-    return ArrayMetric(found.score, name, conversion, found.greater_is_better)
+    metric = resolve_metric(name, ScoreDecoder(loss, name, None, lambda other: other, n_outputs))
+    return ArrayMetric(metric.score, name, conversion, metric.greater_is_better)
 
 
 def metric_on_predictions(
@@ -201,14 +201,14 @@ def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
 
     A ValueError says that there is none.
     """
-    seen = None if loss.task == "regression" else max(2, int(y.max()) + 1)
-    loss.n_scores(y, seen)
+    n_present = None if loss.task == "regression" else max(2, int(y.max()) + 1)
+    loss.n_scores(y, n_present)
     # Rows may lack classes.
-    known = [seen] if seen is None or seen > n_scores else [seen, n_scores]
-    for n_classes in known:
+    candidates = [n_present] if n_present is None or n_present > n_scores else [n_present, n_scores]
+    for n_classes in candidates:
         if loss.n_scores(y, n_classes) == n_scores:
             return n_classes
-    needed = loss.n_scores(y, seen)
+    needed = loss.n_scores(y, n_present)
     name = "num_class" if loss.task == "classification" and not loss.multilabel else "num_target"
     raise ValueError(
         f"loss {loss!r} has {needed} scores for this target, the host grows {n_scores}: set {name}={needed}, as "

@@ -41,7 +41,7 @@ DESCRIPTION = partial(
     files="``save_model`` and\n    ``load_model`` keep the loss.",
     without="objective, base_score and those of its own objectives, such as quantile_alpha",
 )
-LOSS, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
+LOSS, LOSS_PARAMETER, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
 """Attributes of the booster: the prepared loss, the parameter ``loss``, and whether there was an offset."""
 UNBINNED = ("exact", "approx")
 """Tree methods that need all entries of the matrix."""
@@ -107,7 +107,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         params = self._host_params()
         self._check_metric_of_objective(rows.y, params["objective"])
         self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
-        given = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
+        own_params = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
         self.objective = ArrayObjective(self.loss_, self._conversion)
         self.eval_metric = self._metrics(self.eval_metric)
         self.callbacks = [SetParams(params), *(self.callbacks or ())]
@@ -116,9 +116,9 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
             xgboost.XGBModel.fit(self, X, y, **options)
         finally:
             # Restore the user's parameters for clones and later fits.
-            vars(self).update(given)
+            vars(self).update(own_params)
         loss, text = LOSSES.make(self.loss), loss_to_text(self.loss_)
-        attributes = {LOSS: text, GIVEN: text if loss is self.loss_ else loss_to_text(loss)}
+        attributes = {LOSS: text, LOSS_PARAMETER: text if loss is self.loss_ else loss_to_text(loss)}
         self.get_booster().set_attr(**attributes, **{BASE_MARGIN: "true" if self.uses_base_margin_ else None})
 
     def get_xgb_params(self) -> dict[str, Any]:
@@ -141,13 +141,13 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         # XGBoost would read into the present booster, which an invalid file must not change.
         vars(self).pop("_Booster", None)
         super().load_model(fname)  # type: ignore[misc]
-        text, given, margin = (self.get_booster().attr(name) for name in (LOSS, GIVEN, BASE_MARGIN))
+        text, parameter, margin = (self.get_booster().attr(name) for name in (LOSS, LOSS_PARAMETER, BASE_MARGIN))
         if text is None:
             raise ValueError(
                 f"{type(self).__name__}: the model does not record a loss; load it with XGBoost's own class"
             )
         self.loss_ = loss_from_text(text, self.loss)
-        self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
+        self.loss = self.loss_ if parameter is None else loss_from_text(parameter, self.loss)
         self.uses_base_margin_, self._n_columns = margin is not None, None
         self._targets = RealTargets(type(self).__name__, self.loss_.infinite)
         start = initial_score(parse_model(self.get_booster()))
@@ -192,12 +192,12 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         if has_score_for_each_class(self.loss_, self.baseline_):
             return "multi:softprob"
         link = host_link(self.loss_)
-        found = next((name for name in BY_LINK if XGBOOST[name] == link), None)
+        objective = next((name for name in BY_LINK if XGBOOST[name] == link), None)
         if self.loss_.multilabel and link == LogitLink():
             # One log-odds for each label.
-            found = "binary:logistic"
-        if found is not None and is_representable(self._conversion.slope * self.baseline_, found):
-            return found
+            objective = "binary:logistic"
+        if objective is not None and is_representable(self._conversion.slope * self.baseline_, objective):
+            return objective
         # XGBoost then predicts scores.
         return "binary:logitraw" if self.task == "classification" else "reg:squarederror"
 

@@ -112,8 +112,8 @@ class XGBoostHost(Host):
         )
 
     def rounds(self, booster: Booster, changed: Sequence[bool]) -> list[Term | None]:
-        found: list[Term | None] = list(read_rounds(parse_model(booster), kinds=("gbtree",)))
-        return found[: best_round(booster, len(found))]
+        terms: list[Term | None] = list(read_rounds(parse_model(booster), kinds=("gbtree",)))
+        return terms[: best_round(booster, len(terms))]
 
 
 HOST = XGBoostHost()
@@ -122,9 +122,9 @@ HOST = XGBoostHost()
 def dense_with_nan(sparse: Any) -> Array:
     """A sparse matrix as an array, NaN for missing entries."""
     entries = sparse.tocoo()
-    found = np.full(entries.shape, np.nan)
-    found[entries.row, entries.col] = entries.data
-    return found
+    dense = np.full(entries.shape, np.nan)
+    dense[entries.row, entries.col] = entries.data
+    return dense
 
 
 def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:
@@ -142,8 +142,8 @@ def rounds_as_terms(learner: dict[str, Any]) -> list[Term]:
 def names_of(booster: Booster) -> Array | None:
     """Names of the columns; None if there are none or only column indices."""
     names = booster.feature_names
-    known = names is not None and any(name != str(j) for j, name in enumerate(names))
-    return np.array(names, dtype=object) if known else None
+    are_names = names is not None and any(name != str(j) for j, name in enumerate(names))
+    return np.array(names, dtype=object) if are_names else None
 
 
 def best_round(booster: Booster, n_rounds: int) -> int:
@@ -162,11 +162,11 @@ def loss_to_text(loss: Loss) -> str:
     return json.dumps([packed, [array.tolist() for array in packer.arrays]])
 
 
-def loss_from_text(text: str, given: str | Loss) -> Loss:
+def loss_from_text(text: str, own: str | Loss) -> Loss:
     """The loss that :func:`loss_to_text` has stored; a ValueError unless it is registered or the reader's own."""
-    given = LOSSES.create(given)
-    if loss_to_text(given) == text:
-        return given
+    own = LOSSES.create(own)
+    if loss_to_text(own) == text:
+        return own
     try:
         packed, arrays = json.loads(text)
         return LOSSES.create(Unpacker([np.asarray(array) for array in arrays]).unpack(packed))
@@ -222,7 +222,7 @@ def initial_score(learner: dict[str, Any]) -> Array:
     """The initial scores of a parsed model, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
     if objective not in XGBOOST:
-        known = ", ".join(sorted(XGBOOST))
-        raise ValueError(f"objective {objective!r} of XGBoost has no link here; supported: {known}")
+        supported = ", ".join(sorted(XGBOOST))
+        raise ValueError(f"objective {objective!r} of XGBoost has no link here; supported: {supported}")
     to_raw, _ = CONVERSIONS.get(objective, UNCHANGED)
     return np.array(np.broadcast_to(to_raw(parse_base_score(stored)), count_outputs(learner)))

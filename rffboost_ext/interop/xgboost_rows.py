@@ -59,9 +59,9 @@ def quantile_matrix(
 
 def in_blocks(method: Callable[..., Array], X: Any, base_margin: Any = None, **options: Any) -> Array:
     """What a method returns for sparse rows X (n, d) and their ``base_margin``, on dense rows block by block."""
-    found, first = [], 0
+    results, first = [], 0
     for block in SparseRows.of(X).blocks():
         rows = slice(first, first := first + len(block))
         margin = {} if base_margin is None else {"base_margin": np.asarray(base_margin)[rows]}
-        found.append(method(block, **margin, **options))
-    return np.concatenate(found)
+        results.append(method(block, **margin, **options))
+    return np.concatenate(results)

@@ -75,15 +75,15 @@ def compare_command(
     require_packages("rffboost compare", "pandas", "matplotlib")
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {"--plot": plot} | ({"--csv": csv} if csv else {})
-    chosen = data or DEFAULT_DATA
-    check_outputs(files, [path for name in chosen if (path := resolve_path(name, data_dir)) is not None])
+    data = data or DEFAULT_DATA
+    check_outputs(files, [path for name in data if (path := resolve_path(name, data_dir)) is not None])
     check_format(plot)
     names = comma_separated(systems)
-    datasets = [load(name, data_dir, target) for name in chosen]
+    datasets = [load(name, data_dir, target) for name in data]
     check_comparison(datasets, names, protocol, jobs)
     with Progress(*BAR, console=Console(stderr=True)) as display:
-        found = measured(datasets, names, protocol, jobs, curves=True)
-        records = list(display.track(found, len(datasets) * splits * len(names)))
+        measurements = measured(datasets, names, protocol, jobs, curves=True)
+        records = list(display.track(measurements, len(datasets) * splits * len(names)))
     if csv is not None:
         write_atomically(csv, as_csv(records, MEASURES))
     write_atomically(plot, draw(records, plot.suffix[1:].lower()))

@@ -131,7 +131,7 @@ class Protocol:
         start = perf_counter()
         predicted = model.predict(X_test)
         predict_seconds = perf_counter() - start
-        found = {
+        values = {
             "accuracy": float(accuracy_score(y_test, predicted)),
             "log_loss": float(log_loss(y_test, model.predict_proba(X_test), labels=[0, 1])),
             "fit_seconds": fit_seconds,
@@ -139,8 +139,8 @@ class Protocol:
             "params": plain_params(model),
         }
         if curves:
-            found["curve"] = None if system.as_it_comes else self.curve(system, model, X_test, y_test)
-        return found
+            values["curve"] = None if system.as_it_comes else self.curve(system, model, X_test, y_test)
+        return values
 
     def curve(self, system: System, model: Any, X: Array, y: Array) -> Array:
         """Accuracy after each round; the last one is repeated if training stopped early."""
@@ -200,10 +200,10 @@ def check_comparison(
     for dataset in datasets:
         check_arrays(dataset)
     names = [dataset.name for dataset in datasets]
-    for kind, given, choices in (("data set", names, names), ("system", list(systems), [*SYSTEMS])):
-        if not given:
+    for kind, requested, choices in (("data set", names, names), ("system", list(systems), [*SYSTEMS])):
+        if not requested:
             raise ValueError(f"compare: at least one {kind} is needed, got none")
-        check_choices(kind, given, choices)
+        check_choices(kind, requested, choices)
     for name in systems:
         if package := SYSTEMS[name].package:
             require_packages(f"system {name!r}", package)

@@ -37,11 +37,11 @@ def sample_of(
     """
     if not isinstance(X, Source):
         return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
-    given = {"y": y, "sample_weight": sample_weight, name: groups, "base_margin": base_margin}
-    if wrong := [label for label, value in given.items() if value is not None]:
+    others = {"y": y, "sample_weight": sample_weight, name: groups, "base_margin": base_margin}
+    if wrong := [label for label, value in others.items() if value is not None]:
         raise ValueError(
             f"{type(estimator).__name__}: {wrong[0]} must be None where X is a source of rows, which has targets, "
-            f"weights and groups of its own, got a {type(given[wrong[0]]).__name__}"
+            f"weights and groups of its own, got a {type(others[wrong[0]]).__name__}"
         )
     sample: Sample = estimator.draw(X)
     return sample
@@ -75,13 +75,13 @@ def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
     return list(sets.values()), {f"validation_{key}": one.groups for key, one in samples.items()}
 
 
-def draw_uniform(estimator: Any, source: Source, **given: Any) -> Sample:
+def draw_uniform(estimator: Any, source: Source, **options: Any) -> Sample:
     """A uniform sample of a source, within its bound, by a seed that is the same in a second fit."""
     seed = estimator.random_state
     if seed is not None and not isinstance(seed, int | np.integer):
         # The generator keeps its state.
         seed = deepcopy(seed).randint(2**31 - 1)
-    return draw(source, int(seed or 0), **given)
+    return draw(source, int(seed or 0), **options)
 
 
 def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
