@@ -60,7 +60,7 @@ def application() -> Typer:
     """The program and its commands."""
     import typer
 
-    from ..experiments.compare.command import compare_command
+    from .compare import compare_command
     from .export import export_command
     from .fit import fit_command
     from .info import info_command

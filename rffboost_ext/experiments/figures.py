@@ -5,13 +5,13 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from ..inspection.plot_style import style_axes
+from ..inspection.plot_style import CYCLE, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
+# With two of Tol's.
+COLOURS = [*CYCLE, "#000000", "#882255", "#999999"]
 MARKERS = "osD^vPX*<>"
 MARKED = 20
 """Most points of a curve with markers."""

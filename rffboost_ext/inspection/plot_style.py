@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..utils.packages import require_packages
 
-# Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
+# Colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
+CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # Maximum number of characters of a label.
 LONGEST = 23
 # The margin of a figure, in inches.
 MARGIN = 0.12
-# Colours of several lines, of the same palette.
-CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def get_axes(ax: Any, width: float = 5.6, height: float = 3.8, rows: int = 1) -> Any:

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from typer import Argument, Option
 
-from ...utils.choices import comma_separated
-from ...utils.files import check_outputs, write_atomically
-from ...utils.packages import require_packages
-from ..datasets import load, resolve_path
-from ..records import as_csv
-from .protocol import MEASURES, Protocol, check_comparison, measured
-from .report import check_format, comparison_report, draw
-from .systems import SYSTEMS
+from ..experiments.compare.protocol import MEASURES, Protocol, check_comparison, measured
+from ..experiments.compare.report import check_format, comparison_report, draw
+from ..experiments.compare.systems import SYSTEMS
+from ..experiments.datasets import load, resolve_path
+from ..experiments.records import as_csv
+from ..utils.choices import comma_separated
+from ..utils.files import check_outputs, write_atomically
+from ..utils.packages import require_packages
+from .progress import bars
 
-BAR = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
 DEFAULT_DATA = ["wine", "wdbc", "digits"]
 
 Data = Annotated[
@@ -81,9 +79,9 @@ def compare_command(
     names = comma_separated(systems)
     datasets = [load(name, data_dir, target) for name in data]
     check_comparison(datasets, names, protocol, jobs)
-    with Progress(*BAR, console=Console(stderr=True)) as display:
+    with bars() as display:
         measurements = measured(datasets, names, protocol, jobs, curves=True)
-        records = list(display.track(measurements, len(datasets) * splits * len(names)))
+        records = list(display.track(measurements, len(datasets) * splits * len(names), description="fits"))
     if csv is not None:
         write_atomically(csv, as_csv(records, MEASURES))
     write_atomically(plot, draw(records, plot.suffix[1:].lower()))

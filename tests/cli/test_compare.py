@@ -76,7 +76,7 @@ def test_every_option_reaches_the_protocol(line, datasets, names, protocol, caps
         seen.append(([dataset.name for dataset in found], systems, given, jobs))
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.check_comparison", stop)
+    monkeypatch.setattr("rffboost_ext.cli.compare.check_comparison", stop)
     assert run(capsys, "compare", *line.split())[0] == 2
     assert seen == [(datasets, names, protocol, 1)]
 
