@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,7 +21,7 @@ from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping, mean_and_scale
 from ..terms import ClipAndLog, FeatureMap
 from ..utils.parallel import count_threads
-from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
+from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Check, Integer, is_auto, require_all
 from ..utils.typing import Array
 from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
@@ -88,6 +88,14 @@ class CosineObjective:
     (200, 2)
     """
 
+    constraints: ClassVar[dict[str, Check]] = {
+        "every": Integer(1),
+        "learning_rate": POSITIVE,
+        "extrapolation": EXTRAPOLATION,
+        "random_state": Integer(0),
+        "n_jobs": THREADS,
+    }
+
     def __init__(
         self,
         loss: str | Loss = "log_loss",
@@ -100,19 +108,11 @@ class CosineObjective:
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        checks = {
-            "every": (every, Integer(1)),
-            "learning_rate": (learning_rate, POSITIVE),
-            "extrapolation": (extrapolation, EXTRAPOLATION),
-            "random_state": (random_state, Integer(0)),
-            "n_jobs": (n_jobs, THREADS),
-        }
-        for name, (value, check) in checks.items():
-            require("CosineObjective", name, value, check)
-        self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
-        self.step = step if isinstance(step, str) and step == "auto" else STEPS.create(step)
         self.learning_rate, self.every, self.random_state, self.n_jobs = learning_rate, every, random_state, n_jobs
         self.extrapolation = extrapolation
+        require_all(self, self.constraints)
+        self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
+        self.step = step if is_auto(step) else STEPS.create(step)
         self._shrunk_step(self.loss)
         self._trainings = Trainings()
 

@@ -36,36 +36,30 @@ NUM_CLASS = ("num_class", "num_classes")
 
 
 @dataclass(eq=False)
-class AttachTargets:
-    """Callback of ``lightgbm.train``: before the first round, the Datasets of a fit get their targets, (n, K)."""
+class BeforeFirstRound:
+    """Callback of ``lightgbm.train``: the Datasets of a fit get their targets, (n, K), and it keeps its objective.
+
+    For a callable, ``Booster.update`` sets the objective "none", which fails if there is no feature to split on.
+    """
 
     targets: list[Array]
     before_iteration: ClassVar[bool] = True
 
     def __call__(self, env: Any) -> None:
-        if env.iteration == env.begin_iteration:
-            for data, target in zip([env.model.train_set, *env.model.valid_sets], self.targets, strict=True):
-                attach(data, y=target)
+        booster = env.model
+        if env.iteration != env.begin_iteration:
+            return
+        datasets = [booster.train_set, *booster.valid_sets] if self.targets else []
+        for data, target in zip(datasets, self.targets, strict=True):
+            attach(data, y=target)
 
+        def reset(params: dict[str, Any]) -> Any:
+            if params != {"objective": "none"}:
+                return type(booster).reset_parameter(booster, params)
+            del booster.reset_parameter
+            return booster
 
-def keep_parameters(env: Any) -> None:
-    """Callback of ``lightgbm.train``: the first round does not reset the objective, which is set already.
-
-    For a callable, ``Booster.update`` sets the objective "none", which fails if there is no feature to split on.
-    """
-    booster = env.model
-
-    def reset(params: dict[str, Any]) -> Any:
-        if params != {"objective": "none"}:
-            return type(booster).reset_parameter(booster, params)
-        del booster.reset_parameter
-        return booster
-
-    if env.iteration == env.begin_iteration:
         booster.reset_parameter = reset
-
-
-keep_parameters.before_iteration = True  # type: ignore[attr-defined]
 
 
 class LGBMEstimator(HostEstimator):
@@ -117,8 +111,8 @@ class LGBMEstimator(HostEstimator):
         codes = [labels if one is rows.y else host_labels(one) for one in targets]
         options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, codes, strict=True)])
         attached = [rows.y, *(one for one in targets if one is not rows.y)]
-        first = [AttachTargets(attached)] if any(map(self._needs_attached, attached)) else []
-        options["callbacks"] = [*first, keep_parameters, *(options.get("callbacks") or ())]
+        first = BeforeFirstRound(attached if any(map(self._needs_attached, attached)) else [])
+        options["callbacks"] = [first, *(options.get("callbacks") or ())]
         if (classes := self._targets.classes) is not None:
             self._classes, self._n_classes = classes, len(classes)
             self._class_map = {label: code for code, label in enumerate(classes.tolist())}
