@@ -28,7 +28,7 @@ from ..utils.choices import check_choices
 from ..utils.files import check_outputs
 from ..utils.typing import Array
 from .files import Files, Reader, Weight, input_files, reads_files, split_names, with_features
-from .model_text import columns_text, loss_name, score_name, target_text
+from .model_text import columns_text, scores_text, target_text
 from .progress import Rounds, Watched, bars
 
 TASKS = {"classification": RFFBoostClassifier, "regression": RFFBoostRegressor}
@@ -127,11 +127,8 @@ def held_out_text(model: Any, pairs: Sequence[tuple[Observations, Array]]) -> st
     """The score and the loss on the rows that early stopping has held out, on average over splits."""
     if not pairs:
         return "no held-out rows without early stopping: rffboost score takes other rows"
-    name, loss = score_name(model), np.mean([MeanLoss(model.loss_)(*pair) for pair in pairs])
-    shown = f"{loss_name(model)} {loss:.4g}"
-    if name is not None:
-        shown = f"{name} {np.mean([held_out_score(model, *pair) for pair in pairs]):.4g}, {shown}"
-    return f"held-out rows: {shown}"
+    scores = [(held_out_score(model, *pair), MeanLoss(model.loss_)(*pair)) for pair in pairs]
+    return f"held-out rows: {scores_text(model, *np.mean(scores, axis=0))}"
 
 
 def held_out_score(model: Any, rows: Observations, raw: Array) -> float:

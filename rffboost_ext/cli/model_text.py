@@ -69,9 +69,8 @@ def loss_name(model: Any) -> str:
     return loss if isinstance(loss, str) else LOSSES.name_of(loss)
 
 
-def score_name(model: Any) -> str | None:
-    """What ``model.score`` is; None if it is minus the mean loss."""
-    for kind, name in SCORES.items():
-        if isinstance(model, kind):
-            return name
-    return "R2" if kind_of_score(model) == "r2" else None
+def scores_text(model: Any, score: float, loss: float) -> str:
+    """The score of a model by its name, unless it is minus the mean loss, and the mean loss."""
+    default = "R2" if kind_of_score(model) == "r2" else None
+    name = next((name for kind, name in SCORES.items() if isinstance(model, kind)), default)
+    return f"{'' if name is None else f'{name} {score:.4g}, '}{loss_name(model)} {loss:.4g}"

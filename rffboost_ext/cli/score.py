@@ -21,7 +21,7 @@ from ..preprocessing.tables import rows_of_positive_weight
 from ..sources.prediction import score_and_loss
 from ..sources.tables import Tables
 from .files import Files, Fitted, Reader, Weight, load_fitted, reads_files, rows_for, split_names
-from .model_text import booster_of, loss_name, score_name
+from .model_text import booster_of, scores_text
 
 Target = Annotated[
     str | None,
@@ -70,11 +70,10 @@ def score_command(
 
 def score_text(fitted: Any, rows: Tables) -> str:
     """The score and the mean loss of a model on rows, and how many these are: some scores are of a sample."""
-    booster, name = booster_of(fitted), score_name(fitted)
+    booster = booster_of(fitted)
     scores = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
-    score = "" if name is None else f"{name} {scores.score:.4g}, "
     sample = "" if scores.n_rows == rows.n_rows else f"{scores.n_rows:,} of "
-    return f"{score}{loss_name(fitted)} {scores.loss:.4g} of {sample}{rows.n_rows:,} rows"
+    return f"{scores_text(fitted, scores.score, scores.loss)} of {sample}{rows.n_rows:,} rows"
 
 
 def target_columns(
