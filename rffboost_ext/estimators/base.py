@@ -159,8 +159,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self, eval_set: Any, base_margin_eval_set: Any, loss: Loss, rows: Dataset, targets: TargetEncoder
     ) -> Evaluation | None:
         """How the fit is evaluated round by round; None if at most early stopping looks at the loss."""
-        asked = eval_set, base_margin_eval_set, self.eval_metric
-        if all(one is None for one in asked) and not (self.callbacks or self.verbose):
+        is_watched = self.callbacks or self.verbose or self.eval_metric is not None
+        if eval_set is None and base_margin_eval_set is None and not is_watched:
             return None
         owner = type(self).__name__
         margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, rows.offset)
@@ -330,7 +330,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""
         random = check_random_state(self.random_state)
-        split, rounds = (int(random.randint(2**31 - 1)) for _ in range(2))
+        split, rounds = random.randint(2**31 - 1, size=2).tolist()
         return split, self._start.seed if self._is_warm_start() else rounds
 
     def __sklearn_tags__(self) -> Any:
