@@ -80,13 +80,9 @@ def application() -> Typer:
 
     root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
     app.callback(invoke_without_command=True)(root)
-    app.command("fit")(fit_command)
-    app.command("predict")(predict_command)
-    app.command("score")(score_command)
-    app.command("info")(info_command)
-    app.command("export")(export_command)
-    app.command("compare")(compare_command)
-    app.command("warmup")(warmup_command)
+    first = fit_command, predict_command, score_command, info_command
+    for command in (*first, export_command, compare_command, warmup_command):
+        app.command(command.__name__.removesuffix("_command"))(command)
     return app
 
 

@@ -28,7 +28,7 @@ from ..utils.choices import check_choices
 from ..utils.files import check_outputs
 from ..utils.typing import Array
 from .files import Files, Reader, Weight, input_files, reads_files, split_names, with_features
-from .model_text import columns_text, scores_text, target_text
+from .model_text import columns_text, rows_text, scores_text, target_text
 from .progress import Rounds, Watched, bars
 
 TASKS = {"classification": RFFBoostClassifier, "regression": RFFBoostRegressor}
@@ -108,7 +108,8 @@ def fit_command(
         fit(model.set_params(callbacks=[progress]), Watched(rows, display))
     roles = {"target": target} | ({} if weight is None else {"weight": weight})
     save_model(model.set_params(callbacks=None), out, metadata=roles)
-    typer.echo(f"{columns_text(model)}, {target_text(model, target)}, {model.n_rows_seen_:,} rows")
+    n_rows = rows_text(min(model.n_rows_seen_, rows.row_limit()), model.n_rows_seen_)
+    typer.echo(f"{columns_text(model)}, {target_text(model, target)}, {n_rows}")
     typer.echo(held_out_text(model, progress.pairs))
     typer.echo(f"{perf_counter() - begin:.1f} s, {out.stat().st_size / 1000:,.1f} kB: {out}")
 

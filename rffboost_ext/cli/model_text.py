@@ -69,6 +69,11 @@ def loss_name(model: Any) -> str:
     return loss if isinstance(loss, str) else LOSSES.name_of(loss)
 
 
+def rows_text(n_used: int, n_rows: int) -> str:
+    """The number of rows, and how many of them are used if it is a sample."""
+    return f"{n_rows:,} rows" if n_used == n_rows else f"{n_used:,} of {n_rows:,} rows"
+
+
 def scores_text(model: Any, score: float, loss: float) -> str:
     """The score of a model by its name, unless it is minus the mean loss, and the mean loss."""
     default = "R2" if kind_of_score(model) == "r2" else None

@@ -21,7 +21,7 @@ from ..preprocessing.tables import rows_of_positive_weight
 from ..sources.prediction import score_and_loss
 from ..sources.tables import Tables
 from .files import Files, Fitted, Reader, Weight, load_fitted, reads_files, rows_for, split_names
-from .model_text import booster_of, scores_text
+from .model_text import booster_of, rows_text, scores_text
 
 Target = Annotated[
     str | None,
@@ -72,8 +72,8 @@ def score_text(fitted: Any, rows: Tables) -> str:
     """The score and the mean loss of a model on rows, and how many these are: some scores are of a sample."""
     booster = booster_of(fitted)
     scores = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
-    sample = "" if scores.n_rows == rows.n_rows else f"{scores.n_rows:,} of "
-    return f"{scores_text(fitted, scores.score, scores.loss)} of {sample}{rows.n_rows:,} rows"
+    n_rows = rows_text(scores.n_rows, rows.n_rows or scores.n_rows)
+    return f"{scores_text(fitted, scores.score, scores.loss)} of {n_rows}"
 
 
 def target_columns(

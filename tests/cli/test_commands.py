@@ -63,6 +63,12 @@ def test_a_fit_says_what_it_has_understood_and_the_score_on_held_out_rows(folder
     assert "no held-out rows" in run(f"{FIT} --columns a {FAST} --param early_stopping=False")[1]
 
 
+def test_a_fit_to_a_sample_says_of_how_many_rows(folder, run, monkeypatch):
+    monkeypatch.setattr("rffboost_ext.sources.core.MAX_BYTES", 50 * 8)
+    code, out, _ = run(f"fit rows.csv --target price --columns a --out m.rffboost {FAST}")
+    assert (code, out.splitlines()[0]) == (0, f"1 number, target price: numbers, 50 of {N} rows")
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_chosen_features_and_categories_are_those_of_python(kind, folder, run):
     name = "rows.csv" if kind == "csv" else "[01].parquet"
