@@ -69,7 +69,7 @@ def quantile_levels(estimator: Any) -> Any:
 def quantiles_or_prediction(owner: str, regressor: Any, values: Array) -> Array:
     """What a regressor predicts, (n,) or (n, W), as quantiles (n, Q), if it says their levels, or as (n, 1).
 
-    A TypeError says that the regressor has several columns without levels, and no loss that makes one of them.
+    Several columns without levels raise a TypeError, unless the loss makes one prediction of them.
     """
     values, final = values.reshape(len(values), -1), final_estimator(regressor)
     if values.shape[1] == 1:

@@ -45,8 +45,8 @@ def by_position(owner: str, learner: Learner, names: Sequence[Any] | None) -> Le
 def resolved_learner(estimator: Any, learner: Learner) -> Learner:
     """The learner of an estimator with its constraints, and those of the learner, by position.
 
-    Trees take the place of a default learner that cannot keep constraints. A ValueError names a column that there
-    is not, a user's learner that cannot keep constraints, or constraints of both.
+    Trees take the place of a default learner that cannot keep constraints. A name of no
+    column, a user's learner that cannot keep constraints, and constraints of both raise a ValueError.
     """
     owner, signs, names = type(estimator).__name__, estimator.monotone_constraints, estimator.encoder_.names
     learner = by_position(owner, learner, names)

@@ -129,17 +129,17 @@ def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> 
         n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
     else:
         n_folds = int(estimator.n_folds)
-    is_chosen = bool(n_splits) or not is_auto(estimator.n_folds)
-    is_one = n_folds == 1 and (is_chosen or recipe.n_folds > 1)
+    by_user = bool(n_splits) or not is_auto(estimator.n_folds)
+    is_one = n_folds == 1 and (by_user or recipe.n_folds > 1)
 
     def after(rule: MemberRule) -> str:
         if rule.after == "replay" and n_splits < 2:
             return "replay"
         if n_splits or is_one:
             return "refit"
-        return "keep" if is_chosen else rule.after
+        return "keep" if by_user else rule.after
 
-    members = [replace(one, after=after(one), n_models=None if is_chosen else one.n_models) for one in members]
+    members = [replace(one, after=after(one), n_models=None if by_user else one.n_models) for one in members]
     if estimator.refit is False:
         members = [replace(one, after="keep") for one in members]
     elif estimator.refit is True:

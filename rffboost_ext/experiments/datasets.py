@@ -140,7 +140,7 @@ def from_csv(name: str, path: Path, target: str = "target") -> NamedDataset:
 def read_features_target(name: str, path: Path, target: str, missing_values: bool = False) -> tuple[Any, Any]:
     """Features, a data frame, and target of a CSV file; features may lack values if `missing_values`.
 
-    A ValueError that it is not such a table names the data set, and the column.
+    Any other table raises a ValueError that names the data set, and the column.
     """
     frame = read_csv(path)
     require_no_index(path, frame)

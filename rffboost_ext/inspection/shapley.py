@@ -42,7 +42,7 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     """Shapley values (n, C, d) of the raw scores of an ensemble on rows X, relative to background rows (m, d).
 
     The sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``. The time is proportional
-    to n times m. A ValueError says that the background has no rows, or not the columns of X.
+    to n times m. A background without rows, or with other columns than X, raises a ValueError.
     """
     X, background = check_matrix(X), check_matrix(background)
     if len(background) == 0 or background.shape[1] != X.shape[1]:

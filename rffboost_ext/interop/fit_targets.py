@@ -34,8 +34,8 @@ def add_queries(
 ) -> tuple[Any, dict[str, Any]]:
     """Target and arguments of ``fit``, in which ``qid`` and ``eval_qid`` are the second columns of all targets.
 
-    An evaluation set that is X and y remains so. A ValueError says that the loss does not couple groups, or that
-    queries are missing for a set or do not suit its rows, or that weights are those of queries.
+    An evaluation set that is X and y remains so. A ValueError is raised if the loss does not couple groups, or if
+    queries do not suit the rows of a set. Weights of queries are refused, too.
     """
     others = {name: value for name, value in options.items() if name not in ("qid", "eval_qid")}
     qid, of_sets = options.get("qid"), options.get("eval_qid")

@@ -81,7 +81,7 @@ def read_fields(text: str) -> Iterator[tuple[str, str]]:
 def rounds_of_text_model(model: TextModel) -> list[Any]:
     """The trees of a model, one term per boosting round; with linear leaves if one of them has these.
 
-    A ValueError says that the model treats zeros as missing.
+    A model that treats zeros as missing raises a ValueError.
     """
     outputs, terms = model.n_outputs, read_terms(model)
     factor = outputs / len(terms) if "average_output" in model.header and terms else 1.0

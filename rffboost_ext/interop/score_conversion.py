@@ -199,7 +199,7 @@ def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
     """The number of classes with which a loss has a host's number of scores; None for a regression.
 
-    A ValueError says that there is none.
+    A loss that has another number of scores for any number of classes raises a ValueError.
     """
     n_present = None if loss.task == "regression" else max(2, int(y.max()) + 1)
     loss.n_scores(y, n_present)
