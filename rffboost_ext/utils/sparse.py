@@ -13,8 +13,8 @@ from .typing import Array
 
 # A matrix with more columns, or more bytes as an array of doubles, stays sparse if it has few entries but 0.
 MOST_COLUMNS, MOST_BYTES, MOST_ENTRIES = 1_000, 2**28, 0.1
-# Bytes of a block of dense rows.
-BLOCK_BYTES = 2**24
+# Bytes of a block of dense rows, and number of sparse rows that are evaluated at once.
+BLOCK_BYTES, BLOCK_ROWS = 2**24, 2_048
 
 
 class SparseRows:
@@ -122,17 +122,21 @@ class SparseRows:
         """The sum of all entries; NaN if one is missing."""
         return float(self.matrix.data.sum(dtype=np.float64))
 
-    def parts(self, size: int) -> Iterator[SparseRows]:
-        """Consecutive rows, `size` at a time."""
-        return (self[start : start + size] for start in range(0, len(self), size))
-
     def blocks(self) -> Iterator[Array]:
         """Consecutive rows as arrays of bounded size."""
-        return (np.asarray(part) for part in self.parts(1 + BLOCK_BYTES // (8 * max(1, self.shape[1]))))
+        size = 1 + BLOCK_BYTES // (8 * max(1, self.shape[1]))
+        return (np.asarray(self[start : start + size]) for start in range(0, len(self), size))
 
 
 Rows: TypeAlias = Array | SparseRows
 """Features of rows, (n, d)."""
+
+
+def row_slices(X: Rows) -> list[slice]:
+    """Rows that are evaluated at once: all of an array, some of sparse rows, whose columns are copied."""
+    if not isinstance(X, SparseRows):
+        return [slice(None)]
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, len(X), BLOCK_ROWS)]
 
 
 def is_sparse(X: Any) -> bool:
