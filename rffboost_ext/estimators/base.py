@@ -39,9 +39,9 @@ from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Source
 from ..sources.sample import Sample
 from ..terms import FeatureMap
-from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
+from ..utils.sparse import is_finite
 from ..utils.typing import Array
 from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
@@ -198,7 +198,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         with given.rows_named():
             X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
-        X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
+        X = X.astype(np.float64) if X.dtype == np.float32 and not is_finite(X) else X
         parts = replace(parts, learner=resolved_learner(self, parts.learner))
         rows = Dataset(X, *targets.fit_transform(y, weight), group)
         self._check_target(parts, rows, targets)

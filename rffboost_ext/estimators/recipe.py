@@ -18,7 +18,7 @@ from ..learners.registry import LEARNERS
 from ..terms import ImputeAndEncode
 from ..utils.param_validation import OPTIONAL, Instance, Integer, OneOf, require
 from ..utils.registry import full_repr
-from ..utils.sparse import SparseRows
+from ..utils.sparse import is_sparse
 from .policies import policy_of
 
 
@@ -70,7 +70,7 @@ class Facts:
             rows=rows.rows,
             n_groups=None if rows.group is None else rows.n_groups,
             effective_size=rows.effective_size,
-            is_sparse=isinstance(rows.X, SparseRows),
+            is_sparse=is_sparse(rows.X),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -55,11 +55,6 @@ class SparseRows:
         """Type of the entries."""
         return self.matrix.dtype
 
-    @property
-    def size(self) -> int:
-        """Number of entries, absent ones included."""
-        return int(np.prod(self.shape))
-
     @cached_property
     def columns(self) -> csc_array:
         """The same matrix, stored by columns."""
@@ -91,10 +86,6 @@ class SparseRows:
     def astype(self, dtype: Any, copy: bool = True) -> SparseRows:
         """The same rows in another precision."""
         return self if self.dtype == dtype else SparseRows(self.matrix.astype(dtype))
-
-    def copy(self) -> SparseRows:
-        """A copy."""
-        return SparseRows(self.matrix.copy())
 
     def means(self, weight: Array) -> Array:
         """The weighted mean of each column, without missing values, (d,)."""
@@ -137,6 +128,19 @@ def row_slices(X: Rows) -> list[slice]:
     if not isinstance(X, SparseRows):
         return [slice(None)]
     return [slice(start, start + BLOCK_ROWS) for start in range(0, len(X), BLOCK_ROWS)]
+
+
+def is_finite(X: Rows) -> bool:
+    """Whether all entries of X (n, d) are finite, and their sum."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def columns_with(what: Callable[[Array], Array], X: Rows) -> Array:
+    """Whether each column of X (n, d) has an entry of some kind that 0 is not of, (d,)."""
+    if not isinstance(X, SparseRows):
+        return np.asarray(what(X).any(axis=0))
+    return np.bincount(X.matrix.indices, what(X.matrix.data), X.shape[1]) > 0
 
 
 def is_sparse(X: Any) -> bool:
