@@ -67,7 +67,7 @@ class Facts:
             n_samples=len(rows),
             n_features=rows.X.shape[1],
             n_classes=int(rows.y[:, 0].max()) + 1 if task == "classification" else None,
-            rows=rows.rows,
+            rows=rows.coupling,
             n_groups=None if rows.group is None else rows.n_groups,
             effective_size=rows.effective_size,
             is_sparse=is_sparse(rows.X),
