@@ -45,7 +45,7 @@ from ..utils.sparse import is_finite
 from ..utils.typing import Array
 from .docstrings import documented
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
-from .given_rows import draw_by_gradient, drawn_sets, sample_of
+from .given_rows import draw_by_gradient, drawn_sets, read_rows
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
 from .parameters import BoosterParameters, given_part
@@ -107,19 +107,13 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
         {raises}
         """
-        owner = type(self).__name__
         parts = compose(self)
         for callback in self.callbacks or ():
             if hasattr(callback, "begin"):
                 callback.begin()
-        given = sample_of(self, X, y, sample_weight, groups, base_margin)
+        targets, given = read_rows(self, X, y, sample_weight, groups, base_margin)
         eval_set, _ = drawn_sets(self, eval_set)
-        if given.y is None:
-            raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-        init = self._read_init_model(init_model)
-        with given.rows_named(all_rows=True):
-            targets, y = self._read_target(given.y)
-        given, n_rows = replace(given, y=y), given.n_rows or len(y)
+        init, n_rows = self._read_init_model(init_model), given.n_rows or len(given.y)
         fit = None if self._is_warm_start() else partial(self._fit_columns, init, given.columns)
         given_loss = full_repr(parts.loss)
         rows, parts = self._rows_of(given, targets, parts, base_margin, fit)
@@ -131,7 +125,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         rows = rows if stops else without_duplicates(parts.learner, rows)
         n_copies = count_copies(self, rows) if stops and monitored is None else None
         if self.verbose:
-            report_rows(n_rows, len(y), n_copies)
+            report_rows(n_rows, len(given.y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
         splits = splits_of_user(self, given) if stops and monitored is None else None

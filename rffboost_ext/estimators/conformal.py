@@ -219,7 +219,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
         # The regressor gets the original X, with the columns of a DataFrame.
         owner, regressor, X = type(self).__name__, train.__self__, native_table(read_table(given.X))
-        y = validated_target(self, X, given.y)
+        with given.rows_named(all_rows=True):
+            y = validated_target(self, X, given.y)
         weight, self.n_rows_seen_ = check_sample_weight(given.weight, len(y)), given.n_rows or len(y)
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))

@@ -19,6 +19,7 @@ from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
 from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.tables import number_array, rows_of_positive_weight
+from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass
@@ -45,6 +46,16 @@ def sample_of(
         )
     sample: Sample = estimator.draw(X)
     return sample
+
+
+def read_rows(estimator: Any, X: Any, y: Any, *others: Any) -> tuple[TargetEncoder, Sample]:
+    """The encoder of targets, and the rows of :func:`sample_of`, whose target is an array."""
+    sample = sample_of(estimator, X, y, *others)
+    if sample.y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    with sample.rows_named(all_rows=True):
+        targets, labels = estimator._read_target(sample.y)
+    return targets, replace(sample, y=labels)
 
 
 def rows_to_score(
