@@ -37,7 +37,7 @@ from ..preprocessing.row_arguments import (
 from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Source
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..terms import FeatureMap
 from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
@@ -169,13 +169,13 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         """Raise a ValueError if the parts do not go with the target."""
 
-    def draw(self, source: Source, uniform: bool = False) -> Sample:
+    def draw(self, source: Source, uniform: bool = False) -> FitRows:
         """The rows of a source that a fit keeps, or a uniform sample."""
         return draw_by_gradient(self, source, uniform)
 
     def _rows_of(
         self,
-        given: Sample,
+        given: FitRows,
         targets: TargetEncoder,
         parts: Parts,
         base_margin: Any,

@@ -20,7 +20,7 @@ from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.row_arguments import encode_groups
 from ..preprocessing.tables import native_table, read_table
 from ..sources.core import Source
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..utils.param_validation import OPTIONAL, SEED, Real, require_all
 from ..utils.typing import Array
 from .calibration import (
@@ -214,7 +214,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         return self._train_and_calibrate(regressor.refresh, random, given, base_margin, refresh_params)
 
     def _train_and_calibrate(
-        self, train: Any, random: Any, given: Sample, base_margin: Any, fit_params: dict[str, Any]
+        self, train: Any, random: Any, given: FitRows, base_margin: Any, fit_params: dict[str, Any]
     ) -> ConformalRegressor:
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
         # The regressor gets the original X, with the columns of a DataFrame.
@@ -242,7 +242,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self.margin_, self.coverage_ = fit_margin(owner, self.alpha, *facts)
         return self
 
-    def draw(self, source: Source) -> Sample:
+    def draw(self, source: Source) -> FitRows:
         """A uniform sample of a source."""
         return draw_uniform(self, source)
 

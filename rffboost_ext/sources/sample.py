@@ -139,12 +139,12 @@ class Pass:
         columns = target_levels(batch.y, str(self.levels)).reshape(len(batch), -1).T.tolist()
         return np.array([[self.floors[j, label] for label in one] for j, one in enumerate(columns)]).max(axis=0)
 
-    def sample(self, result: PassResult) -> Sample:
+    def sample(self, result: PassResult) -> FitRows:
         """The rows that were kept, with their weights."""
         batch, bound = result.sketch.sample()
         weight = batch.weight
         if result.n_rows <= self.limit:
-            return Sample(batch.X, batch.y, weight, batch.group, result.n_rows, row=batch.row)
+            return FitRows(batch.X, batch.y, weight, batch.group, result.n_rows, row=batch.row)
         batch = batch.take(np.flatnonzero(positive_rows(batch)))
         if result.levels is not None and (absent := result.levels.absent_from(batch)):
             _, label = absent[0]
@@ -155,7 +155,7 @@ class Pass:
         if self.mass is not None:
             probability = np.maximum(-np.expm1(-self.mass(batch) * bound), self.floor(batch))
             weight = batch_weight(batch) / probability * (len(batch) / result.n_used)
-        return Sample(batch.X, batch.y, weight, batch.group, result.n_rows, result.columns, batch.row)
+        return FitRows(batch.X, batch.y, weight, batch.group, result.n_rows, result.columns, batch.row)
 
 
 def batch_weight(batch: Batch) -> Array:
@@ -179,7 +179,7 @@ def groups_or_rows(batch: Batch) -> Array:
 
 
 @dataclass(frozen=True)
-class Sample:
+class FitRows:
     """The rows that a fit keeps.
 
     Parameters
@@ -226,7 +226,7 @@ def draw(
     weigh: Callable[[Batch, Levels | None], Mass] | None = None,
     levels: str | None = None,
     **options: Any,
-) -> Sample:
+) -> FitRows:
     """The rows of a source that a fit keeps: all, in their order, if there are no more than the source allows.
 
     Parameters
