@@ -89,13 +89,9 @@ class SparseRows:
 
     def means(self, weight: Array) -> Array:
         """The weighted mean of each column, without missing values, (d,)."""
-        missing = np.isnan(self.matrix.data)
-        rows = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
-        of_entries = weight[rows]
-        sums = np.bincount(
-            self.matrix.indices, np.where(missing, 0.0, of_entries * self.matrix.data), self.shape[1]
-        )
-        total = weight.sum() - np.bincount(self.matrix.indices, missing * of_entries, self.shape[1])
+        missing = self.with_entries(np.isnan(self.matrix.data).astype(np.float64))
+        total = weight.sum() - weight @ missing.matrix
+        sums = weight @ self.filled(np.zeros(self.shape[1])).matrix
         return np.divide(sums, total, out=np.zeros(self.shape[1]), where=total > 0.0)
 
     def filled(self, values: Array) -> SparseRows:
