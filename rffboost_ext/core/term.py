@@ -28,8 +28,6 @@ class Term(PickledByFields, ABC):
     """Whether a learner of trees fits such terms."""
     on_original: bool = False
     """Whether it is a function of the original columns, as trees are, and not of ``design.X``."""
-    reads_sparse: ClassVar[bool] = False
-    """Whether a call reads the columns that it needs from sparse rows; otherwise it gets blocks of dense rows."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -37,9 +35,11 @@ class Term(PickledByFields, ABC):
 
     def at(self, X: Rows) -> Array:
         """Outputs at rows of an array or of a sparse matrix, (n, C)."""
-        if isinstance(X, SparseRows) and not self.reads_sparse:
-            return np.concatenate([self(block) for block in X.blocks()])
-        return self(X)  # type: ignore[arg-type]
+        return self.at_sparse(X) if isinstance(X, SparseRows) else self(X)
+
+    def at_sparse(self, X: SparseRows) -> Array:
+        """Outputs at rows of a sparse matrix, from blocks of dense rows; override it if few columns are read."""
+        return np.concatenate([self(block) for block in X.blocks()])
 
     @classmethod
     def of(cls: type[T], term: Term) -> T:

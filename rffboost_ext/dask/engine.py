@@ -12,18 +12,18 @@ from typing import Any
 from ..utils.parallel import START_CALLS, Calls, call_later
 
 
-def current_client(owner: str, given: Any) -> Any:
-    """The given client, else the current one, or None where there is none; a ValueError if it is not connected."""
-    if given is None:
+def current_client(owner: str, client: Any) -> Any:
+    """The client, else the current one, or None where there is none; a ValueError if it is not connected."""
+    if client is None:
         try:
             from distributed import get_client
 
             return get_client()
         except (ImportError, ValueError):
             return None
-    if getattr(given, "status", None) != "running":
-        raise ValueError(f"{owner}: client must be connected to a scheduler, got {given!r}")
-    return given
+    if getattr(client, "status", None) != "running":
+        raise ValueError(f"{owner}: client must be connected to a scheduler, got {client!r}")
+    return client
 
 
 @contextmanager
@@ -36,18 +36,18 @@ def models_on_workers(client: Any) -> Iterator[None]:
         START_CALLS.reset(token)
 
 
-def start_calls(client: Any, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+def start_calls(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Calls:
     """Calls on the workers; a fit within a task makes them itself, as its thread would wait for them."""
     from distributed import get_worker
 
     try:
         get_worker()
-        return call_later(function, several)
+        return call_later(function, arguments)
     except ValueError:
         pass
     (shared,) = client.scatter([function], hash=False)
     # Dask would leave them to the worker that has the data, as it does not know how long they take.
-    places = zip(several, cycle(sorted(client.nthreads())), strict=False)
+    places = zip(arguments, cycle(sorted(client.nthreads())), strict=False)
     options = {"pure": False, "allow_other_workers": True}
     futures = [(client.submit(call, shared, *args, workers=[place], **options), args) for args, place in places]
     return [partial(result_of, future, function, args) for future, args in futures]

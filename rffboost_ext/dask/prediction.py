@@ -44,11 +44,11 @@ def require_columns(model: Any, X: Any) -> None:
     """Raise a ValueError unless X has the columns of the fit."""
     names = getattr(model, "feature_names_in_", None)
     if isinstance(X, dd.DataFrame) and names is not None:
-        wanted, found = list(names), list(X.columns)
+        expected, columns = list(names), list(X.columns)
     else:
-        wanted, found = model.n_features_in_, X.shape[1]
-    if wanted != found:
-        raise ValueError(f"{type(model).__name__}: X must have the columns of the fit, {wanted}, got {found}")
+        expected, columns = model.n_features_in_, X.shape[1]
+    if expected != columns:
+        raise ValueError(f"{type(model).__name__}: X must have the columns of the fit, {expected}, got {columns}")
 
 
 def at_baseline(model: Any) -> Any:

@@ -79,9 +79,9 @@ class DaskRows(Source):
         owner: str = "DaskRows",
     ) -> None:
         super().__init__(max_rows)
-        given = {"X": X, "y": y, "sample_weight": sample_weight, "group": group}
+        collections = {"X": X, "y": y, "sample_weight": sample_weight, "group": group}
         self.client, self.owner = client, owner
-        self._columns = aligned(owner, {name: one for name, one in given.items() if one is not None})
+        self._columns = aligned(owner, {name: one for name, one in collections.items() if one is not None})
         self._starts = [0] * len(block_keys(self._columns["y"]))
         lengths = known_lengths(X) or self._compute(*self._tasks(part_length, False))
         *self._starts, self.n_rows = accumulate(lengths, initial=0)
@@ -100,8 +100,8 @@ class DaskRows(Source):
 
     def row_bytes(self) -> int:
         keys, tasks = self._tasks(part_row_bytes)
-        found: int = self._compute(keys[:1], tasks)[0]
-        return found
+        size: int = self._compute(keys[:1], tasks)[0]
+        return size
 
     def _load(self, k: int, features: bool) -> Batch:
         """The rows of block k."""
@@ -154,13 +154,13 @@ class BlockPart:
 
 def read_block(read: Callable[[Part], T], start: int, names: list[str], blocks: list[Any]) -> T:
     """What `read` returns for a block, whose rows are numbered from `start`."""
-    given: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
-    n_rows = len(given["y"])
+    block: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
+    n_rows = len(block["y"])
     weight, group = (
-        None if given[name] is None else column_array(given[name]) for name in ("sample_weight", "group")
+        None if block[name] is None else column_array(block[name]) for name in ("sample_weight", "group")
     )
     row = np.arange(start, start + n_rows, dtype=np.uint64)
-    batch = Batch(given["X"], row, target_array(given["y"]), weight, group)
+    batch = Batch(block["X"], row, target_array(block["y"]), weight, group)
     return read(BlockPart(lambda features: batch))
 
 
@@ -179,29 +179,29 @@ def only_batch(part: Part) -> Batch:
     return next(iter(part.batches()))
 
 
-def aligned(owner: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def aligned(owner: str, collections: Mapping[str, Any]) -> dict[str, Any]:
     """The collections by name in blocks of all columns and of the same rows, as X is cut."""
-    found: dict[str, Any] = {}
-    for name, one in given.items():
+    blocks: dict[str, Any] = {}
+    for name, one in collections.items():
         if not isinstance(one, da.Array | dd.DataFrame | dd.Series):
             kind = f"{type(one).__module__}.{type(one).__name__}"
             raise TypeError(f"{owner}: {name} must be a dask Array, Series or DataFrame, got {kind}")
-        lengths, wanted = known_lengths(one), known_lengths(given["X"])
-        if lengths and wanted and sum(lengths) != sum(wanted):
-            raise ValueError(f"{owner}: {name} must have as many rows as X, {sum(wanted)}, got {sum(lengths)}")
+        lengths, expected = known_lengths(one), known_lengths(collections["X"])
+        if lengths and expected and sum(lengths) != sum(expected):
+            raise ValueError(f"{owner}: {name} must have as many rows as X, {sum(expected)}, got {sum(lengths)}")
         if isinstance(one, da.Array):
-            rows = {0: wanted} if lengths and wanted else {}
-            found[name] = one.rechunk(rows | dict.fromkeys(range(1, one.ndim), -1))
+            rows = {0: expected} if lengths and expected else {}
+            blocks[name] = one.rechunk(rows | dict.fromkeys(range(1, one.ndim), -1))
         else:
             # A table reads the columns that it uses; further optimisation would join partitions.
-            found[name] = one.simplify()
-        n_blocks, n_wanted = (len(block_keys(found[key])) for key in (name, "X"))
-        if n_blocks != n_wanted:
+            blocks[name] = one.simplify()
+        n_blocks, n_expected = (len(block_keys(blocks[key])) for key in (name, "X"))
+        if n_blocks != n_expected:
             raise ValueError(
-                f"{owner}: {name} must have as many blocks as X, {n_wanted}, got {n_blocks}: repartition a table, "
-                f"or call compute_chunk_sizes() of an array"
+                f"{owner}: {name} must have as many blocks as X, {n_expected}, got {n_blocks}: repartition a "
+                f"table, or call compute_chunk_sizes() of an array"
             )
-    return found
+    return blocks
 
 
 def block_keys(collection: Any) -> list[Any]:

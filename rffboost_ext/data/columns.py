@@ -92,10 +92,10 @@ def exact_array(entries: Sequence[Any]) -> Array:
     kinds = set(map(type, entries))
     if kinds == {bool}:
         return objects.astype(bool)
-    known = [kind for kind in kinds if kind.__name__ not in MISSING_TYPES]
-    if not known or bool in known or not all(issubclass(kind, int | float | np.number) for kind in known):
+    present = [kind for kind in kinds if kind.__name__ not in MISSING_TYPES]
+    if not present or bool in present or not all(issubclass(kind, int | float | np.number) for kind in present):
         return objects
-    numbers = list(entries) if len(known) == len(kinds) else [np.nan if is_missing(v) else v for v in entries]
+    numbers = list(entries) if len(present) == len(kinds) else [np.nan if is_missing(v) else v for v in entries]
     array = np.array(numbers)
     pairs = zip(array.tolist(), numbers, strict=True)
     return objects if is_rounded(array) and any(one != number == number for one, number in pairs) else array
@@ -125,17 +125,17 @@ def real_numbers(values: Array, what: str, *, text: bool = False, missing: bool 
         raise ValueError(f"{what}, got {values.dtype}")
     if values.dtype == object and PLAIN_TYPES.issuperset(map(type, values)):
         with suppress(OverflowError):
-            found = values.astype(np.float64)
-            if missing or not np.isnan(found).any():
-                return found
-    found = np.empty(len(values))
+            numbers = values.astype(np.float64)
+            if missing or not np.isnan(numbers).any():
+                return numbers
+    numbers = np.empty(len(values))
     for row, value in enumerate(values):
         try:
-            found[row] = value if type(value) is float and value == value else real_number(value, text, missing)
+            numbers[row] = value if type(value) is float and value == value else real_number(value, text, missing)
         except (TypeError, ValueError, OverflowError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise at_entry(kind(f"{what}, got {told(value):.60} as entry {row}: {error}"), row) from error
-    return found
+    return numbers
 
 
 def at_entry(error: E, entry: int | None) -> E:

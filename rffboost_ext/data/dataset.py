@@ -27,16 +27,16 @@ Index: TypeAlias = Array | slice
 class Dataset:
     """Validated data: features (n, d), encoded targets (n, K), positive weights (n,) and perhaps an offset (n, C).
 
-    Rows of the same `group`, whole numbers (n,) from 0, are held out together. `rows` says how losses couple the
-    rows, as ``Loss.rows`` does: coupled rows are not merged, and groups of such rows are sampled as a whole. The
-    offset is added to the scores before a loss or a metric gets them.
+    Rows of the same `group`, whole numbers (n,) from 0, are held out together. `coupling` says how losses couple
+    the rows, as ``Loss.rows`` does: coupled rows are not merged, and groups of such rows are sampled as a whole.
+    The offset is added to the scores before a loss or a metric gets them.
     """
 
     X: Rows
     y: Array
     weight: Array
     group: Array | None = None
-    rows: str = "set"
+    coupling: str = "set"
     offset: Array | None = None
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class Dataset:
     @property
     def is_coupled(self) -> bool:
         """Whether a loss couples the rows."""
-        return self.rows in COUPLED
+        return self.coupling in COUPLED
 
     def coupled_by(self, *parts: Coupling) -> Dataset:
         """The same rows, coupled as losses and metrics couple them, in the groups of the first that has any.
@@ -61,13 +61,13 @@ class Dataset:
         if not coupled:
             return self
         if "groups" not in coupled:
-            return replace(self, rows="all")
+            return replace(self, coupling="all")
         if self.group is not None:
             raise ValueError(
                 f"groups must be None, as {coupled['groups']!r} takes its groups from y, got labels of groups"
             )
-        rows = "all" if "all" in coupled else "groups"
-        return replace(self, group=group_codes(coupled["groups"], self.y), rows=rows)
+        coupling = "all" if "all" in coupled else "groups"
+        return replace(self, group=group_codes(coupled["groups"], self.y), coupling=coupling)
 
     @property
     def effective_size(self) -> float:
@@ -77,8 +77,8 @@ class Dataset:
 
     def take(self, index: Index) -> Dataset:
         """The rows of an index."""
-        group, offset = (None if given is None else given[index] for given in (self.group, self.offset))
-        return Dataset(self.X[index], self.y[index], self.weight[index], group, self.rows, offset)
+        group, offset = (None if values is None else values[index] for values in (self.group, self.offset))
+        return Dataset(self.X[index], self.y[index], self.weight[index], group, self.coupling, offset)
 
     @property
     def observations(self) -> Observations:
@@ -102,7 +102,7 @@ class Dataset:
         the same kind, such as a cohort with its risk sets. The gradient of one of its rows is no measure of what
         the others lose without that row.
         """
-        if self.rows == "all":
+        if self.coupling == "all":
             return np.full(len(self), min(1.0, size / len(self)))
         gradient = gradient_magnitude(loss, self.observations, baseline)
         return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size, self._unit)
@@ -129,11 +129,11 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
     """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
     if sample_weight is None:
         return np.ones(n_samples)
-    given = column_array(sample_weight)
-    if given.shape not in ((), (n_samples,)):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {given.shape}")
-    weight = real_numbers(np.atleast_1d(given), "sample_weight must be finite real numbers").astype(np.float64)
-    if given.ndim == 0:
+    values = column_array(sample_weight)
+    if values.shape not in ((), (n_samples,)):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {values.shape}")
+    weight = real_numbers(np.atleast_1d(values), "sample_weight must be finite real numbers").astype(np.float64)
+    if values.ndim == 0:
         weight = np.full(n_samples, weight[0])
     if not np.isfinite(weight).all():
         row = int(np.isinf(weight).argmax())
@@ -196,21 +196,21 @@ def are_rows_of(training: Dataset, rows: Dataset) -> Array:
     """
     precision = min(training.X.dtype, rows.X.dtype)
     with np.errstate(over="ignore"):
-        known, given = (
+        training_arrays, arrays = (
             (one.X.astype(precision, copy=False), one.labels.astype(np.float32)) for one in (training, rows)
         )
-    keys, wanted = (joint_hashes(*one) for one in (known, given))
+    keys, own_keys = (joint_hashes(*one) for one in (training_arrays, arrays))
     order = np.argsort(keys)
     keys = keys[order]
-    place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    found = keys[place] == wanted
-    pairs = order[place[found]], np.flatnonzero(found)
-    found[found] = np.logical_and.reduce(
-        [rows_equal(one[pairs[0]], other[pairs[1]]) for one, other in zip(known, given, strict=True)]
+    place = np.searchsorted(keys, own_keys).clip(max=len(keys) - 1)
+    is_copy = keys[place] == own_keys
+    pairs = order[place[is_copy]], np.flatnonzero(is_copy)
+    is_copy[is_copy] = np.logical_and.reduce(
+        [rows_equal(one[pairs[0]], other[pairs[1]]) for one, other in zip(training_arrays, arrays, strict=True)]
     )
     _, counts = np.unique(keys, return_counts=True)
     share = counts[counts > 1].sum() / len(keys)
     by_chance = len(rows) * share + 3.0 * np.sqrt(len(rows) * share * (1.0 - share))
-    if found.sum() <= by_chance:
+    if is_copy.sum() <= by_chance:
         return np.zeros(len(rows), dtype=bool)
-    return np.isin(rows.group, rows.group[found]) if rows.is_coupled and rows.group is not None else found
+    return np.isin(rows.group, rows.group[is_copy]) if rows.is_coupled and rows.group is not None else is_copy

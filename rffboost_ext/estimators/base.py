@@ -37,14 +37,14 @@ from ..preprocessing.row_arguments import (
 from ..preprocessing.tables import rows_of_positive_weight
 from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Source
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..terms import FeatureMap
-from ..terms.expansion import contains_nan
 from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
+from ..utils.sparse import is_finite
 from ..utils.typing import Array
 from .docstrings import documented
-from .fit_rows import draw_by_gradient, drawn_sets, sample_of
+from .fit_rows import draw_by_gradient, drawn_sets, read_rows
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
@@ -107,19 +107,13 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
         {raises}
         """
-        owner = type(self).__name__
         parts = compose(self)
         for callback in self.callbacks or ():
             if hasattr(callback, "begin"):
                 callback.begin()
-        sample = sample_of(self, X, y, sample_weight, groups, base_margin)
+        targets, sample = read_rows(self, X, y, sample_weight, groups, base_margin)
         eval_set, _ = drawn_sets(self, eval_set)
-        if sample.y is None:
-            raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-        init = self._read_init_model(init_model)
-        with sample.rows_named(all_rows=True):
-            targets, y = self._read_target(sample.y)
-        sample, n_rows = replace(sample, y=y), sample.n_rows or len(y)
+        init, n_rows = self._read_init_model(init_model), sample.n_rows or len(sample.y)
         fit = None if self._is_warm_start() else partial(self._fit_columns, init, sample.columns)
         loss_text = full_repr(parts.loss)
         rows, parts = self._rows_of(sample, targets, parts, base_margin, fit)
@@ -131,7 +125,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         rows = rows if stops else without_duplicates(parts.learner, rows)
         n_copies = count_copies(self, rows) if stops and monitored is None else None
         if self.verbose:
-            report_rows(n_rows, len(y), n_copies)
+            report_rows(n_rows, len(sample.y), n_copies)
         if not self._is_warm_start():
             self.encoder_.fit_expansion(rows.X, rows.weight)
         splits = splits_of_user(self, sample) if stops and monitored is None else None
@@ -175,13 +169,13 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         """Raise a ValueError if the parts do not go with the target."""
 
-    def draw(self, source: Source, uniform: bool = False) -> Sample:
+    def draw(self, source: Source, uniform: bool = False) -> FitRows:
         """The rows of a source that a fit keeps, or a uniform sample."""
         return draw_by_gradient(self, source, uniform)
 
     def _rows_of(
         self,
-        sample: Sample,
+        sample: FitRows,
         targets: TargetEncoder,
         parts: Parts,
         base_margin: Any,
@@ -198,7 +192,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         with sample.rows_named():
             X = (fit_columns or self.encoder_.transform)(X)
         # Imputed values would be rounded to float32.
-        X = X.astype(np.float64) if X.dtype == np.float32 and contains_nan(X) else X
+        X = X.astype(np.float64) if X.dtype == np.float32 and not is_finite(X) else X
         parts = replace(parts, learner=resolved_learner(self, parts.learner))
         rows = Dataset(X, *targets.fit_transform(y, weight), group)
         self._check_target(parts, rows, targets)

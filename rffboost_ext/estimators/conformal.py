@@ -20,7 +20,7 @@ from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.row_arguments import encode_groups
 from ..preprocessing.tables import native_table, read_table
 from ..sources.core import Source
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..utils.param_validation import OPTIONAL, SEED, Real, require_all
 from ..utils.registry import resolve_names
 from ..utils.typing import Array
@@ -215,12 +215,13 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         return self._train_and_calibrate(regressor.refresh, random, sample, base_margin, refresh_params)
 
     def _train_and_calibrate(
-        self, train: Any, random: Any, sample: Sample, base_margin: Any, fit_params: dict[str, Any]
+        self, train: Any, random: Any, sample: FitRows, base_margin: Any, fit_params: dict[str, Any]
     ) -> ConformalRegressor:
         """Train a regressor by one of its methods on a part of the rows, and fit the margin to the others."""
         # The regressor gets the original X, with the columns of a DataFrame.
         owner, regressor, X = type(self).__name__, train.__self__, native_table(read_table(sample.X))
-        y = validated_target(self, X, sample.y)
+        with sample.rows_named(all_rows=True):
+            y = validated_target(self, X, sample.y)
         weight, self.n_rows_seen_ = check_sample_weight(sample.weight, len(y)), sample.n_rows or len(y)
         if base_margin is not None:
             base_margin = offset_of_rows(base_margin, len(y))
@@ -246,7 +247,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         """Set parameters, including nested ones of the regressor; a ValueError without one."""
         return super().set_params(**resolve_names(self, params, {}))
 
-    def draw(self, source: Source) -> Sample:
+    def draw(self, source: Source) -> FitRows:
         """A uniform sample of a source."""
         return draw_uniform(self, source)
 

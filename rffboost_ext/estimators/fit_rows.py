@@ -19,10 +19,11 @@ from ..losses.coupling import Coupling
 from ..preprocessing.column_summary import summarize_columns
 from ..preprocessing.row_arguments import encode_base_margin
 from ..preprocessing.tables import number_array, rows_of_positive_weight
+from ..preprocessing.targets import TargetEncoder
 from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass
-from ..sources.sample import Sample, batch_weight, draw, groups_or_rows, positive_rows
+from ..sources.sample import FitRows, batch_weight, draw, groups_or_rows, positive_rows
 from ..sources.schema import rows_named
 from ..utils.typing import Array
 from .planning import compose
@@ -30,21 +31,31 @@ from .planning import compose
 
 def sample_of(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, base_margin: Any, name: str = "groups"
-) -> Sample:
+) -> FitRows:
     """The rows of a fit, which X gives as an array or table, as a source of rows, or as a sample of a source.
 
     A ValueError names another argument that is given beside a source; `name` is that of the groups.
     """
     if not isinstance(X, Source):
-        return X if isinstance(X, Sample) else Sample(X, y, sample_weight, groups)
+        return X if isinstance(X, FitRows) else FitRows(X, y, sample_weight, groups)
     others = {"y": y, "sample_weight": sample_weight, name: groups, "base_margin": base_margin}
     if wrong := [label for label, value in others.items() if value is not None]:
         raise ValueError(
             f"{type(estimator).__name__}: {wrong[0]} must be None where X is a source of rows, which has targets, "
             f"weights and groups of its own, got a {type(others[wrong[0]]).__name__}"
         )
-    sample: Sample = estimator.draw(X)
+    sample: FitRows = estimator.draw(X)
     return sample
+
+
+def read_rows(estimator: Any, X: Any, y: Any, *others: Any) -> tuple[TargetEncoder, FitRows]:
+    """The encoder of targets, and the rows of :func:`sample_of`, whose target is an array."""
+    sample = sample_of(estimator, X, y, *others)
+    if sample.y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    with sample.rows_named(all_rows=True):
+        targets, labels = estimator._read_target(sample.y)
+    return targets, replace(sample, y=labels)
 
 
 def rows_to_score(
@@ -75,7 +86,7 @@ def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
     return list(sets.values()), {f"validation_{key}": one.groups for key, one in samples.items()}
 
 
-def draw_uniform(estimator: Any, source: Source, **options: Any) -> Sample:
+def draw_uniform(estimator: Any, source: Source, **options: Any) -> FitRows:
     """A uniform sample of a source, within its bound, by a seed that is the same in a second fit."""
     seed = estimator.random_state
     if seed is not None and not isinstance(seed, int | np.integer):
@@ -84,7 +95,7 @@ def draw_uniform(estimator: Any, source: Source, **options: Any) -> Sample:
     return draw(source, int(seed or 0), **options)
 
 
-def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> Sample:
+def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> FitRows:
     """The rows of a source that a booster keeps: more of large gradients, and whole groups of coupled rows."""
     parts, owner = compose(estimator), type(estimator).__name__
     kinds = {one.rows: one for one in reversed(estimator._couplings(parts.loss))}

@@ -22,7 +22,7 @@ from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..preprocessing.feature_expansion import fit_clipping
 from ..preprocessing.log_transform import choose_log_transform
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..terms import ClipAndLog
 from ..utils.param_validation import is_auto, require_all
 from ..utils.typing import Array
@@ -190,7 +190,7 @@ def has_splitter(estimator: Any) -> bool:
     return not isinstance(estimator.validation_fraction, numbers.Real)
 
 
-def splits_of_user(estimator: Any, sample: Sample) -> list[tuple[Array, Array]] | None:
+def splits_of_user(estimator: Any, sample: FitRows) -> list[tuple[Array, Array]] | None:
     """The splits of the rows of a fit by a splitter, if there is one."""
     if not has_splitter(estimator):
         return None

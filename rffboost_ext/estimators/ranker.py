@@ -18,7 +18,7 @@ from ..metrics import ndcg_score
 from ..preprocessing.row_arguments import label_codes
 from ..preprocessing.tables import number_array
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
-from ..sources.sample import Sample
+from ..sources.sample import FitRows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
@@ -124,7 +124,7 @@ class RFFBoostRanker(BaseRFFBoost):
         sample = self._sample_of_queries(X, y, sample_weight, qid, base_margin)
         return super().refresh(replace(sample, groups=None), None, None, None, base_margin, prior_weight)
 
-    def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> Sample:
+    def _sample_of_queries(self, X: Any, y: Any, sample_weight: Any, qid: Any, base_margin: Any) -> FitRows:
         """The rows of a fit, whose target has the relevance and the code of the query, (n, 2)."""
         owner = type(self).__name__
         sample = sample_of(self, X, y, sample_weight, qid, base_margin, "qid")

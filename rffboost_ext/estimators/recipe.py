@@ -18,7 +18,7 @@ from ..learners.registry import LEARNERS
 from ..terms import ImputeAndEncode
 from ..utils.param_validation import OPTIONAL, Check, Instance, Integer, OneOf, require, require_all
 from ..utils.registry import full_repr
-from ..utils.sparse import SparseRows
+from ..utils.sparse import is_sparse
 from .policies import policy_of
 
 
@@ -67,10 +67,10 @@ class Facts:
             n_samples=len(rows),
             n_features=rows.X.shape[1],
             n_classes=int(rows.y[:, 0].max()) + 1 if task == "classification" else None,
-            rows=rows.rows,
+            rows=rows.coupling,
             n_groups=None if rows.group is None else rows.n_groups,
             effective_size=rows.effective_size,
-            is_sparse=isinstance(rows.X, SparseRows),
+            is_sparse=is_sparse(rows.X),
         )
 
 

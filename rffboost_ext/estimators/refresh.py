@@ -23,7 +23,7 @@ from ..utils.param_validation import NON_NEGATIVE, require
 from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
-from .fit_rows import sample_of
+from .fit_rows import read_rows
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
@@ -64,16 +64,15 @@ class RefreshMixin:
         parts = compose(model)
         require_refreshable(model, parts, getattr(model, "learners_", [parts.learner]))
         require(type(model).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
-        sample = sample_of(model, X, y, sample_weight, groups, base_margin)
-        targets, y = model._read_target(sample.y)
+        targets, sample = read_rows(model, X, y, sample_weight, groups, base_margin)
         targets.classes = getattr(model, "classes_", None)
-        rows, parts = model._rows_of(replace(sample, y=y), targets, parts, base_margin, None)
+        rows, parts = model._rows_of(sample, targets, parts, base_margin, None)
         rows = rows.coupled_by(*model._couplings(parts.loss))
         if not hasattr(model, "learners_"):
             rows = without_duplicates(parts.learner, rows)
         model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
         model._keep_rows(parts.loss, rows, model._start.seed)
-        model._start, model.n_rows_seen_ = model._start.without_state(), sample.n_rows or len(y)
+        model._start, model.n_rows_seen_ = model._start.without_state(), sample.n_rows or len(sample.y)
         model._after_training(rows, targets)
         return self
 

@@ -27,17 +27,14 @@ import numpy as np
 
 from ..core import Loss, Term
 from ..terms.total_effects import divided_variance, total_effects
-from ..utils.sparse import SparseRows
 from ..utils.typing import Array
 
 if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..terms.ensemble import Ensemble
 
-# Maximum number of rows for variances, and of background rows.
-MAX_ROWS, MAX_BACKGROUND = 1_000, 100
-# Maximum bytes of the rows of a sparse matrix, as an array.
-SPARSE_BYTES = 2**26
+# Maximum number and bytes of the rows for variances, and number of background rows.
+MAX_ROWS, MAX_BYTES, MAX_BACKGROUND = 1_000, 2**26, 100
 
 
 def importances(
@@ -110,9 +107,8 @@ class FitSample:
 
 def sample_of_fit(rows: Dataset, seed: int, loss: Loss) -> FitSample:
     """A sample of the rows of a fit, which are copied, as X may change later."""
-    n, drawn, most = len(rows), np.arange(len(rows)), MAX_ROWS
-    if isinstance(rows.X, SparseRows):
-        most = max(1, min(most, SPARSE_BYTES // (8 * rows.X.shape[1])))
+    n, drawn = len(rows), np.arange(len(rows))
+    most = max(1, min(MAX_ROWS, MAX_BYTES // (8 * rows.X.shape[1])))
     if n > most:
         drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
     counts = None if np.ndim(loss.scales.unit) == 0 else 1.0 / np.asarray(loss.scales.unit)

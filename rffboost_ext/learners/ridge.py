@@ -13,7 +13,7 @@ from ..terms import ClipAndLog, Linear
 from ..terms.linear import clipped_entries
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.param_validation import POSITIVE, Integer
-from ..utils.sparse import SparseRows
+from ..utils.sparse import SparseRows, is_sparse
 from ..utils.typing import Array
 from .fourier.second_order import cap_relative_rate
 from .lasso import CONSTANT, bounded_hessian
@@ -157,11 +157,11 @@ class RidgePath(Learner):
 
     def _fitted(self, round: Round, old: Linear | None) -> tuple[Term, Array]:
         design, rate = round.design, cap_relative_rate(self.relative_rate, round)
-        is_sparse = isinstance(design.original, SparseRows) if old is None else old.on_original
+        on_original = is_sparse(design.original) if old is None else old.on_original
         zero: Any = 0.0
         if old is None:
-            columns = design.cache((RidgePath, "columns"), lambda: own_columns(round, is_sparse))
-        elif is_sparse and old.clipping is not None:
+            columns = design.cache((RidgePath, "columns"), lambda: own_columns(round, on_original))
+        elif on_original and old.clipping is not None:
             clipping = old.clipping
             columns, zero = design.cache((RidgePath, clipping.key), lambda: clipped_columns(round, clipping))
         else:
@@ -179,22 +179,22 @@ class RidgePath(Learner):
             found *= rate
             output = np.asarray(columns.X @ found[:-1] + found[-1])
         slope = found[:-1] * columns.scale[:, None]
-        if old is not None and not is_sparse:
+        if old is not None and not on_original:
             return replace(old, slope=slope, intercept=found[-1]), output
         used = np.flatnonzero(slope.any(axis=1))
         if old is not None:
             return replace(old, columns=used, slope=slope[used], intercept=found[-1] - zero @ slope), output
         term = Linear(used, slope[used], found[-1])
-        if is_sparse:
+        if on_original:
             clipping = design.cache((RidgePath, "clipping"), lambda: sparse_clipping(round))
             term = replace(term, clipping=clipping, on_original=True)
         return term, output
 
 
-def own_columns(round: Round, is_sparse: bool) -> ScaledColumns:
+def own_columns(round: Round, on_original: bool) -> ScaledColumns:
     """The columns of a new term: all of sparse rows, or those of ``design.X``."""
     rows, weight = round.design.original, round.loss_weight
-    return ScaledColumns.of(rows.filled(rows.means(weight)).matrix if is_sparse else round.design.X, weight)
+    return ScaledColumns.of(rows.filled(rows.means(weight)).matrix if on_original else round.design.X, weight)
 
 
 def clipped_columns(round: Round, clipping: ClipAndLog) -> tuple[ScaledColumns, Array]:

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from ..data.columns import is_missing
 from ..utils.param_validation import told
-from ..utils.sparse import SparseRows
+from ..utils.sparse import SparseRows, is_finite
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, category_array, resolve_categorical_features
 from .tables import (
@@ -22,6 +22,7 @@ from .tables import (
     column_values,
     describe_column,
     is_number,
+    is_numeric,
     is_sparse_table,
     is_table,
     mixed_array,
@@ -112,17 +113,17 @@ def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSu
         If a column is neither of numbers nor categorical, or has infinite values; the message names it.
     """
     X = SparseRows.of(X) if issparse(X) else read_table(X)
-    X = X if is_table(X) or X.dtype.kind == "f" else mixed_array(X)
+    X = X if is_table(X) or is_numeric(X) else mixed_array(X)
     by_type = ("from_dtype", "auto") if is_table(X) else ("auto",)
     is_auto = isinstance(categorical_features, str) and categorical_features in by_type
     coded = categorical_columns(X) if is_auto else resolve_categorical_features(owner, categorical_features, X)
-    may_hold_text = is_auto and not isinstance(X, SparseRows)
-    texts = [j for j in range(X.shape[1]) if j not in coded and holds_text(X, j)] if may_hold_text else []
+    may_hold_text = range(X.shape[1]) if is_auto and not is_numeric(X) else ()
+    texts = [j for j in may_hold_text if j not in coded and holds_text(X, j)]
     distinct = {j: frozenset(distinct_entries(X, j)) for j in (*coded, *texts)}
     present = {j: frozenset(v for v in values if not is_missing(v)) for j, values in distinct.items()}
     missing = {j for j, values in distinct.items() if len(present[j]) < len(values)}
     numeric = [j for j in range(X.shape[1]) if j not in distinct]
-    if not is_finite(X):
+    if not (is_numeric(X) and is_finite(X)):
         for j, column in zip(numeric, nonzero_entries(X, numeric), strict=True):
             if np.isinf(column).any():
                 raise ValueError(
@@ -144,12 +145,6 @@ def nonzero_entries(X: Any, columns: Iterable[int]) -> list[Array]:
         return number_columns(X, columns, in_fit=True)
     stored = np.split(X.columns.data, X.columns.indptr[1:-1])
     return [stored[j] for j in columns]
-
-
-def is_finite(X: Any) -> bool:
-    """Whether X is an array or sparse rows of finite numbers whose sum is finite, too."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return isinstance(X, np.ndarray | SparseRows) and X.dtype.kind in "biuf" and bool(np.isfinite(X.sum()))
 
 
 def holds_text(X: Any, column: int) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_array, validate_data
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf
-from ..utils.sparse import Rows, SparseRows, compressed
+from ..utils.sparse import Rows, SparseRows, columns_with, compressed, is_finite
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .column_summary import ColumnSummary
 from .feature_expansion import fit_feature_expansion
-from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table
+from .tables import FLOAT_TYPES, as_numbers, is_numeric, is_table, mixed_array, native_table, read_table
 
 # Up to this many numbers the checks of scikit-learn take longer than a prediction.
 SMALL = 4096
@@ -159,7 +159,7 @@ class FeatureEncoder(BaseEstimator):
     def _categories_of(self, X: Any) -> CategoryEncoding | None:
         """The categories of the table of a fit."""
         columns = self.categorical_features
-        by_type = ("from_dtype", "auto") if isinstance(X, SparseRows) else ("from_dtype",)
+        by_type = ("from_dtype", "auto") if is_numeric(X) else ("from_dtype",)
         if columns is None or (isinstance(columns, str) and columns in by_type and not is_table(X)):
             return None
         if isinstance(X, SparseRows):
@@ -171,9 +171,9 @@ class FeatureEncoder(BaseEstimator):
 
     def _checked(self, X: Any, reset: bool) -> tuple[Array, Array]:
         """X as a matrix, checked by scikit-learn, and which columns have missing values."""
-        check = partial(self._validate, reset=reset)
-        if is_table(X) or self.categories is not None or isinstance(X, SparseRows):
-            X = X if is_table(X) or isinstance(X, SparseRows) else mixed_array(X)
+        check, is_array = partial(self._validate, reset=reset), not isinstance(X, nw.DataFrame | SparseRows)
+        if self.categories is not None or not is_array:
+            X = mixed_array(X) if is_array else X
             self._validate(native_table(X), reset=reset, skip_check_array=True)
             check = partial(check_array, estimator=self.owner)
         if self.categories is not None:
@@ -223,21 +223,13 @@ class FeatureEncoder(BaseEstimator):
 
     def _missing_columns(self, X: Rows) -> Array:
         """Which columns of X (n, d) have missing values, (d,); a ValueError names those with infinities."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(X.sum()):
-                return np.zeros(X.shape[1], dtype=bool)
+        if is_finite(X):
+            return np.zeros(X.shape[1], dtype=bool)
         infinite = np.flatnonzero(columns_with(np.isinf, X))
         if len(infinite):
             names = ", ".join(map(self.column_name, infinite.tolist()))
             raise ValueError(f"{self.owner}: X must be finite numbers or NaN, got infinity in {names}")
         return columns_with(np.isnan, X)
-
-
-def columns_with(what: Callable[[Array], Array], X: Rows) -> Array:
-    """Whether each column of X (n, d) has an entry of some kind that 0 is not of, (d,)."""
-    if not isinstance(X, SparseRows):
-        return np.asarray(what(X).any(axis=0))
-    return np.bincount(X.matrix.indices, what(X.matrix.data), X.shape[1]) > 0
 
 
 def lacks_scores(ensemble: Ensemble, row: Rows, missing: Array) -> bool:

@@ -104,6 +104,11 @@ def is_table(X: Any) -> bool:
     return isinstance(X, nw.DataFrame)
 
 
+def is_numeric(X: Any) -> bool:
+    """Whether X is an array or sparse rows of real numbers."""
+    return isinstance(X, np.ndarray | SparseRows) and X.dtype.kind in REAL_KINDS
+
+
 def is_sparse_table(native: Any) -> bool:
     """Whether all columns of a table of any package are sparse ones of pandas, in which an absent entry is 0."""
     kinds = getattr(native, "dtypes", ())
@@ -161,7 +166,7 @@ def is_number(text: str) -> bool:
 def get_column(X: Any, column: int) -> Any:
     """One column of a table, in the type of its package, or of an array."""
     if not is_table(X):
-        return (X if isinstance(X, SparseRows) else np.asarray(X))[:, column]
+        return (X if is_numeric(X) else np.asarray(X))[:, column]
     native = X.to_native()
     return native.iloc[:, column] if hasattr(native, "iloc") else X[:, column].to_native()
 
@@ -231,7 +236,7 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
     ValueError, TypeError
         If a value is no real number; the message names the column.
     """
-    if isinstance(X, SparseRows):
+    if is_numeric(X):
         return X
     if is_table(X):
         native = X.to_native()

@@ -59,8 +59,8 @@ def arrays(
     >>> model.n_rows_seen_
     1000
     """
-    given = {"X": X, "y": y, "weight": weight, "group": group}
-    columns = {name: checked_column(name, one) for name, one in given.items() if one is not None}
+    arguments = {"X": X, "y": y, "weight": weight, "group": group}
+    columns = {name: checked_column(name, one) for name, one in arguments.items() if one is not None}
     shapes = {name: opened(column).shape for name, column in columns.items()}
     n_rows = shapes["X"][0]
     if len(shapes["X"]) != 2:
@@ -95,9 +95,9 @@ class ArrayPart:
         used = {name: column for name, column in self.columns.items() if features or name != "X"}
         for start in range(0, self.n_rows, self.size):
             stop = min(start + self.size, self.n_rows)
-            given: dict[str, Any] = {name: self._rows(column, start, stop) for name, column in used.items()}
+            rows: dict[str, Any] = {name: self._rows(column, start, stop) for name, column in used.items()}
             row = np.arange(self.first + start, self.first + stop, dtype=np.uint64)
-            yield Batch(**({"X": None} | given), row=row)
+            yield Batch(**({"X": None} | rows), row=row)
 
     def _rows(self, column: Array | File, start: int, stop: int) -> Array:
         """Rows of a column, counted from the first of the part."""
@@ -169,16 +169,16 @@ def opened(column: Array | File) -> Array:
     return np.load(column.path, mmap_mode="r") if isinstance(column, File) else column
 
 
-def checked_column(name: str, given: Any) -> Array | File:
+def checked_column(name: str, column: Any) -> Array | File:
     """An array as it is, sparse features by rows, and the name of a file; a TypeError for anything else."""
-    if isinstance(given, str | os.PathLike):
-        return File.of(os.path.abspath(check_path(given)))
-    if name == "X" and issparse(given):
-        return csr_array(given)
-    if not isinstance(given, np.ndarray) or given.ndim < 1:
+    if isinstance(column, str | os.PathLike):
+        return File.of(os.path.abspath(check_path(column)))
+    if name == "X" and issparse(column):
+        return csr_array(column)
+    if not isinstance(column, np.ndarray) or column.ndim < 1:
         kinds = "an array, a sparse matrix" if name == "X" else "an array"
         raise TypeError(
-            f"sources.arrays: {name} must be {kinds} or the path of a file .npy, got a {type(given).__name__}; "
+            f"sources.arrays: {name} must be {kinds} or the path of a file .npy, got a {type(column).__name__}; "
             f"fit takes tables in memory"
         )
-    return given
+    return column

@@ -106,11 +106,11 @@ def arrow(
     scan: Callable[..., Any] = partial(scan_dataset if is_dataset else scan_stream, data)
     name = f"the {type(data).__name__}"
     opened = data if is_dataset else scan()
-    chosen = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns, event, time)
-    schema = chosen.types(opened.schema)
+    selection = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns, event, time)
+    schema = selection.types(opened.schema)
     if spill:
         scan = Spilled(scan() if is_dataset else opened, schema)
-    return Tables([Stream(f"{owner}: {name}", scan)], chosen, schema, max_rows)
+    return Tables([Stream(f"{owner}: {name}", scan)], selection, schema, max_rows)
 
 
 @document
@@ -151,9 +151,9 @@ def lazy(
     if not hasattr(frame, "collect_batches"):
         raise TypeError(f"{owner}: frame must be a LazyFrame of polars >= 1.34, got a {type(frame).__name__}")
     schema, name = frame.head(0).collect().to_arrow().schema, "the LazyFrame"
-    chosen = choose_columns(owner, schema, name, target, weight, group, row_id, columns, event, time)
+    selection = choose_columns(owner, schema, name, target, weight, group, row_id, columns, event, time)
     stream = Stream(f"{owner}: {name}", partial(scan_frame, frame))
-    return Tables([stream], chosen, chosen.types(schema), max_rows)
+    return Tables([stream], selection, selection.types(schema), max_rows)
 
 
 def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:

@@ -70,10 +70,10 @@ class CSVFile:
 
     def _told(self, message: str, columns: list[str]) -> str:
         """The message of an error of pyarrow with the name of the column, and rows from 0 after the header."""
-        found = CELL.match(message)
-        if found is None:
+        match = CELL.match(message)
+        if match is None:
             return message
-        column, row, reason = found.groups()
+        column, row, reason = match.groups()
         place = "" if row is None else f"row {int(row) - 2}, "
         return f"{place}column {columns[int(column)]!r} must hold values of type {reason}"
 
@@ -182,11 +182,11 @@ def csv(
     headers = {one.name: one.header() for one in files}
     where, header = next(iter(headers.items()))
     require_delimiter(owner, files[0], header.names)
-    chosen = choose_columns(owner, header, where, target, weight, group, row_id, columns, event, time)
+    selection = choose_columns(owner, header, where, target, weight, group, row_id, columns, event, time)
     require_names(owner, "types", types or (), header.names, where)
-    require_same_columns(owner, headers, chosen.used, columns is None)
-    pieces, schema = scan(files, chosen.used)
-    return Tables(pieces, chosen, schema, max_rows)
+    require_same_columns(owner, headers, selection.used, columns is None)
+    pieces, schema = scan(files, selection.used)
+    return Tables(pieces, selection, schema, max_rows)
 
 
 def default_delimiter(path: str) -> str:
@@ -208,17 +208,17 @@ def scan(files: Sequence[CSVFile], names: list[str]) -> tuple[list[CSVFile], Any
     """The files with their numbers of rows, and the types that pyarrow infers from their blocks, and a schema."""
     import pyarrow as pa
 
-    given = {name: kind for name, kind in files[0].types.items() if name in names}
-    text = {name: pa.string() for name in names} | given
-    inferred: dict[str, Any] = dict.fromkeys(names, pa.null()) | given
+    stated = {name: kind for name, kind in files[0].types.items() if name in names}
+    text = {name: pa.string() for name in names} | stated
+    inferred: dict[str, Any] = dict.fromkeys(names, pa.null()) | stated
     counts = []
     for file in files:
         file.require_closed_quotes()
         count = 0
         for batch in replace(file, types=text).read(names):
             count += len(batch)
-            found = inferred_types(batch)
-            inferred |= {name: joint_type(inferred[name], found[name]) for name in names if name not in given}
+            types = inferred_types(batch)
+            inferred |= {name: joint_type(inferred[name], types[name]) for name in names if name not in stated}
         counts.append(count)
     pieces = [replace(file, types=inferred, n_rows=count) for file, count in zip(files, counts, strict=True)]
     return pieces, pa.schema(list(inferred.items()))

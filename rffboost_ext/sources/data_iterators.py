@@ -23,23 +23,23 @@ class Passes:
     def __call__(self) -> Iterator[tuple[Any, ...]]:
         received: list[dict[str, Any]] = []
         self.iterator.reset()
-        while self.iterator.next(lambda **given: received.append(given)):
+        while self.iterator.next(lambda **options: received.append(options)):
             while received:
                 yield self._batch(received.pop(0))
 
-    def _batch(self, given: dict[str, Any]) -> tuple[Any, ...]:
+    def _batch(self, options: dict[str, Any]) -> tuple[Any, ...]:
         other = [
-            name for name, one in given.items() if one is not None and name not in TAKEN and name not in IGNORED
+            name for name, one in options.items() if one is not None and name not in TAKEN and name not in IGNORED
         ]
         if other:
             raise ValueError(f"sources.data_iter: input_data must get {', '.join(TAKEN)}, got {other[0]}")
-        kinds = given.get("feature_types")
+        kinds = options.get("feature_types")
         if kinds is not None and "c" in list(kinds):
             raise ValueError(
                 f"sources.data_iter: feature_types must be those of numbers, got 'c' for column "
                 f"{list(kinds).index('c')}: leave them out, and name it in categorical_features of the estimator"
             )
-        return tuple(given.get(name) for name in TAKEN)
+        return tuple(options.get(name) for name in TAKEN)
 
 
 def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:

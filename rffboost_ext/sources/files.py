@@ -71,25 +71,25 @@ def find_files(owner: str, paths: Paths) -> list[File]:
     FileNotFoundError, IsADirectoryError
         If a file does not exist, a pattern matches none, or a path is that of a folder.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if not isinstance(given, Sequence):
+    patterns = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(patterns, Sequence):
         raise TypeError(f"{owner}: paths must be a path, a pattern or a sequence, got {paths!r}")
-    if not given:
+    if not patterns:
         raise ValueError(f"{owner}: paths must name at least one file, got {paths!r}")
-    return [File.of(path) for one in given for path in expand(owner, check_path(one))]
+    return [File.of(path) for one in patterns for path in expand(owner, check_path(one))]
 
 
 def expand(owner: str, path: str) -> list[str]:
     """The files of a path or a pattern."""
-    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-    if not found:
+    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    if not matches:
         raise FileNotFoundError(f"{owner}: paths must be those of files, got {path!r}, where there is none")
-    for one in found:
+    for one in matches:
         if os.path.isdir(one):
             raise IsADirectoryError(
                 f"{owner}: paths must be those of files, got the folder {one!r}: give a pattern"
             )
-    return found
+    return matches
 
 
 def require_same_columns(owner: str, schemas: Mapping[str, Any], used: list[str], all_columns: bool) -> None:
@@ -106,9 +106,9 @@ def require_same_columns(owner: str, schemas: Mapping[str, Any], used: list[str]
     all_columns : bool
         Whether files must have the same columns, and not only those that are read.
     """
-    (first, known), *others = schemas.items()
+    (first, expected), *others = schemas.items()
     for path, schema in others:
-        differing = set(known.names) ^ set(schema.names) if all_columns else set(used) - set(schema.names)
+        differing = set(expected.names) ^ set(schema.names) if all_columns else set(used) - set(schema.names)
         if differing:
             raise ValueError(
                 f"{owner}: {path} must have the columns of {first}, but only one of both has {min(differing)!r}"

@@ -68,15 +68,15 @@ class FunctionSource(Source):
     def batches(self, features: bool = True) -> Iterator[Batch]:
         """The rows, numbered in their order."""
         start = 0
-        for given in self.function():
-            batch = batch_of(given, start)
+        for item in self.function():
+            batch = batch_of(item, start)
             yield batch
             start += len(batch)
 
 
-def batch_of(given: Any, start: int) -> Batch:
+def batch_of(item: Any, start: int) -> Batch:
     """What a function yields as rows whose numbers begin with `start`."""
-    X, *others = given if isinstance(given, tuple) else (given,)
+    X, *others = item if isinstance(item, tuple) else (item,)
     if len(others) > 3:
         raise ValueError(
             f"sources.batches: function must yield (X, y, weight, group) or less, got {len(others) + 1} entries"

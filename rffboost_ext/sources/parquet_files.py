@@ -81,10 +81,10 @@ def parquet(
     footers = {file.path: read_footer(file) for file in files}
     schemas = {path: footer.schema.to_arrow_schema() for path, footer in footers.items()}
     where, schema = next(iter(schemas.items()))
-    chosen = choose_columns(owner, schema, where, target, weight, group, row_id, columns, event, time)
-    require_same_columns(owner, schemas, chosen.used, columns is None)
+    selection = choose_columns(owner, schema, where, target, weight, group, row_id, columns, event, time)
+    require_same_columns(owner, schemas, selection.used, columns is None)
     pieces = [piece for file in files for piece in row_group_runs(file, footers[file.path])]
-    return Tables(pieces, chosen, agreed_types(owner, schemas, chosen.used), max_rows)
+    return Tables(pieces, selection, agreed_types(owner, schemas, selection.used), max_rows)
 
 
 def read_footer(file: File) -> Any:

@@ -62,14 +62,14 @@ def predict(model: Any, rows: Source, method: str = "predict") -> Iterator[Array
 
 def predictions(call: Callable[[Any], T], rows: Source) -> Iterator[T]:
     """What a function returns for each batch; a ValueError if there are not as many rows as the source said."""
-    count, known = 0, None
+    count, latest = 0, None
     for part in rows.parts():
-        for batch, schema in conforming(part, schema=known):
-            known = schema
+        for batch, schema in conforming(part, schema=latest):
+            latest = schema
             with rows_named(batch.row, batch.name_of):
-                found = call(batch.X)
+                values = call(batch.X)
             count += len(batch)
-            yield found
+            yield values
     require_count("the source", rows.n_rows, count)
 
 
@@ -233,8 +233,8 @@ class ScorePass:
             used = positive_rows(batch)
             kept = batch if used.all() else batch.take(np.flatnonzero(used))
             with rows_named(kept.row, kept.name_of):
-                found = self.read(kept) if len(kept) else Moments()
-            moments = moments.merge(replace(found, n_rows=len(batch)))
+                own = self.read(kept) if len(kept) else Moments()
+            moments = moments.merge(replace(own, n_rows=len(batch)))
         return moments
 
     def read(self, batch: Batch) -> Moments:

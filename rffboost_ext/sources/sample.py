@@ -24,8 +24,8 @@ Mass: TypeAlias = Callable[[Batch], Array]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a pass over rows found.
+class PassResult:
+    """The result of a pass over rows.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Seen:
     columns: ColumnSummary | None = None
     schema: Schema | None = None
 
-    def merge(self, other: Seen) -> Seen:
-        """What a pass over the rows of two found."""
+    def merge(self, other: PassResult) -> PassResult:
+        """The result of a pass over the rows of two."""
         # Batches that do not go together are named before their rows are joined.
         schema = merged(self.schema, other.schema)
-        return Seen(
+        return PassResult(
             self.sketch.merge(other.sketch),
             self.n_rows + other.n_rows,
             self.n_used + other.n_used,
@@ -102,16 +102,16 @@ class Pass:
     schema: Schema | None = None
     n_rows: int | None = None
 
-    def __call__(self, part: Part) -> Seen:
+    def __call__(self, part: Part) -> PassResult:
         """The result for a part."""
-        seen = Seen(Sketch(self.limit), schema=self.schema)
+        result = PassResult(Sketch(self.limit), schema=self.schema)
         for batch, schema in conforming(part, self.features, self.schema):
             if batch.y is None:
                 raise ValueError("the source must have a target, which predictions alone do not need, got none")
-            seen = replace(seen.merge(self.read(batch)), schema=schema)
-        return seen
+            result = replace(result.merge(self.read(batch)), schema=schema)
+        return result
 
-    def read(self, batch: Batch) -> Seen:
+    def read(self, batch: Batch) -> PassResult:
         """The result for a batch."""
         used = positive_rows(batch)
         kept = batch if used.all() else batch.take(np.flatnonzero(used))
@@ -124,7 +124,7 @@ class Pass:
             columns = None
             if self.columns is not None and self.features:
                 columns = self.columns(kept.X).of_rows(kept.row, kept.name_of)
-        return Seen(Sketch(self.limit).add(batch, key), len(batch), len(kept), levels, columns)
+        return PassResult(Sketch(self.limit).add(batch, key), len(batch), len(kept), levels, columns)
 
     def keys(self, batch: Batch) -> Array:
         """The keys of rows of positive weight, (m,)."""
@@ -139,23 +139,23 @@ class Pass:
         columns = target_levels(batch.y, str(self.levels)).reshape(len(batch), -1).T.tolist()
         return np.array([[self.floors[j, label] for label in one] for j, one in enumerate(columns)]).max(axis=0)
 
-    def sample(self, seen: Seen) -> Sample:
+    def sample(self, result: PassResult) -> FitRows:
         """The rows that were kept, with their weights."""
-        batch, bound = seen.sketch.sample()
+        batch, bound = result.sketch.sample()
         weight = batch.weight
-        if seen.n_rows <= self.limit:
-            return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows, row=batch.row)
+        if result.n_rows <= self.limit:
+            return FitRows(batch.X, batch.y, weight, batch.group, result.n_rows, row=batch.row)
         batch = batch.take(np.flatnonzero(positive_rows(batch)))
-        if seen.levels is not None and (absent := seen.levels.absent_from(batch)):
+        if result.levels is not None and (absent := result.levels.absent_from(batch)):
             _, label = absent[0]
             raise ValueError(
-                f"max_rows must be so large that no {LEVELS[seen.levels.kind]} is lost, got {self.limit} rows of "
-                f"{seen.n_rows}, none of which has {label!r}"
+                f"max_rows must be so large that no {LEVELS[result.levels.kind]} is lost, got {self.limit} rows "
+                f"of {result.n_rows}, none of which has {label!r}"
             )
         if self.mass is not None:
             probability = np.maximum(-np.expm1(-self.mass(batch) * bound), self.floor(batch))
-            weight = batch_weight(batch) / probability * (len(batch) / seen.n_used)
-        return Sample(batch.X, batch.y, weight, batch.group, seen.n_rows, seen.columns, batch.row)
+            weight = batch_weight(batch) / probability * (len(batch) / result.n_used)
+        return FitRows(batch.X, batch.y, weight, batch.group, result.n_rows, result.columns, batch.row)
 
 
 def batch_weight(batch: Batch) -> Array:
@@ -179,7 +179,7 @@ def groups_or_rows(batch: Batch) -> Array:
 
 
 @dataclass(frozen=True)
-class Sample:
+class FitRows:
     """The rows that a fit keeps.
 
     Parameters
@@ -225,8 +225,8 @@ def draw(
     seed: int,
     weigh: Callable[[Batch, Levels | None], Mass] | None = None,
     levels: str | None = None,
-    **given: Any,
-) -> Sample:
+    **options: Any,
+) -> FitRows:
     """The rows of a source that a fit keeps: all, in their order, if there are no more than the source allows.
 
     Parameters
@@ -239,7 +239,7 @@ def draw(
     levels : str, optional
         The kind of levels of the target. A sample with masses keeps rows of each; where a uniform one has none of
         a level, a ValueError is raised.
-    **given
+    **options
         ``groups`` and ``columns`` of :class:`Pass`.
     """
     limit = source.row_limit()
@@ -250,22 +250,24 @@ def draw(
         n_rows=limit,
         levels=levels,
         features=not leaves_features,
-        **given,
+        **options,
     )
-    seen = source.reduce(first, Seen.merge, first.features)
-    require_count("the source", source.n_rows, seen.n_rows)
-    if not seen.n_used:
-        raise ValueError(f"the source must have rows of positive weight, got {seen.n_rows} rows and none")
-    if weigh is None or seen.n_rows <= limit:
-        return replace(first.sample(seen), name_of=source.name_of)
-    if seen.levels is not None and len(seen.levels.first) > limit:
-        raise ValueError(f"max_rows must be at least the number of classes, {len(seen.levels.first)}, got {limit}")
-    floors = {} if seen.levels is None else seen.levels.floors()
-    mass = weigh(seen.sketch.targets(MAX_TARGETS), seen.levels)
-    second = Pass(limit, seed + 1, mass, levels=levels, floors=floors, **given, schema=seen.schema)
-    n_rows = seen.n_rows
+    result = source.reduce(first, PassResult.merge, first.features)
+    require_count("the source", source.n_rows, result.n_rows)
+    if not result.n_used:
+        raise ValueError(f"the source must have rows of positive weight, got {result.n_rows} rows and none")
+    if weigh is None or result.n_rows <= limit:
+        return replace(first.sample(result), name_of=source.name_of)
+    if result.levels is not None and len(result.levels.first) > limit:
+        raise ValueError(
+            f"max_rows must be at least the number of classes, {len(result.levels.first)}, got {limit}"
+        )
+    floors = {} if result.levels is None else result.levels.floors()
+    mass = weigh(result.sketch.targets(MAX_TARGETS), result.levels)
+    second = Pass(limit, seed + 1, mass, levels=levels, floors=floors, **options, schema=result.schema)
+    n_rows = result.n_rows
     # The sample of the first pass need not stay in memory.
-    del seen
-    seen = source.reduce(second, Seen.merge)
-    require_count("the source", n_rows, seen.n_rows)
-    return replace(second.sample(seen), name_of=source.name_of)
+    del result
+    result = source.reduce(second, PassResult.merge)
+    require_count("the source", n_rows, result.n_rows)
+    return replace(second.sample(result), name_of=source.name_of)

@@ -51,10 +51,10 @@ class Schema:
             if column is not None:
                 facts |= {f"the type of {name}": kind_of_values(column) if name != "weight" else None}
         for name in ("X", "y", "weight", "group"):
-            given = getattr(batch, name)
-            if given is not None and np.shape(given)[0] != len(batch):
+            column = getattr(batch, name)
+            if column is not None and np.shape(column)[0] != len(batch):
                 raise ValueError(
-                    f"{place}: {name} must have as many rows as the batch, {len(batch)}, got {np.shape(given)[0]}"
+                    f"{place}: {name} must have as many rows as the batch, {len(batch)}, got {np.shape(column)[0]}"
                 )
         return cls(place, int(batch.row[0]), facts)
 
@@ -63,10 +63,10 @@ class Schema:
         first, later = sorted((self, other), key=lambda one: one.row)
         has_features = "X" in first.facts and "X" in later.facts
         for what in {**first.facts, **later.facts}:
-            known, found = first.facts.get(what, "none"), later.facts.get(what, "none")
-            is_known = has_features or not what.endswith("X")
-            if is_known and known is not None and found is not None and known != found:
-                raise ValueError(f"{later.place}: {what} must be {known}, as in {first.place}, got {found}")
+            expected, kind = first.facts.get(what, "none"), later.facts.get(what, "none")
+            is_compared = has_features or not what.endswith("X")
+            if is_compared and expected is not None and kind is not None and expected != kind:
+                raise ValueError(f"{later.place}: {what} must be {expected}, as in {first.place}, got {kind}")
         joint = {what: kind for one in (later, first) for what, kind in one.facts.items() if kind is not None}
         return Schema(first.place, first.row, {**first.facts, **later.facts, **joint})
 
@@ -115,8 +115,10 @@ def facts_of_features(X: Any) -> dict[str, str | None]:
 def facts_of_column(what: str, kind: Any, native: Any) -> dict[str, str | None]:
     """What a column of a type of narwhals holds."""
     if kind in (nw.Categorical, nw.Enum):
-        known = nw.from_native(native, series_only=True).cat.get_categories()
-        words = facts_of_column(f"the categories of {what}", known.dtype, known.to_native()) if len(known) else {}
+        levels = nw.from_native(native, series_only=True).cat.get_categories()
+        words = (
+            facts_of_column(f"the categories of {what}", levels.dtype, levels.to_native()) if len(levels) else {}
+        )
         return {f"the type of {what}": "categories", **words}
     if kind.is_numeric():
         return {f"the type of {what}": None if kind.is_float() and is_empty(native) else "numbers"}
@@ -146,8 +148,8 @@ def word(value: Any) -> str:
     """What a Python object is."""
     if isinstance(value, bool | np.bool_):
         return "truth values"
-    known = ((str, "text"), (Number, "numbers"), (TIMES, "times"))
-    return next((name for kind, name in known if isinstance(value, kind)), type(value).__name__)
+    kinds = ((str, "text"), (Number, "numbers"), (TIMES, "times"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), type(value).__name__)
 
 
 @contextmanager
@@ -162,9 +164,9 @@ def rows_named(row: Array, name: Callable[[int], str]) -> Iterator[None]:
         raise type(error)(str(error).replace(f"entry {entry}", name(int(row[entry])), 1)) from error
 
 
-def require_count(place: str, known: int | None, found: int) -> None:
-    """Raise a ValueError unless a pass read as many rows as are known."""
-    if known not in (None, found):
+def require_count(place: str, expected: int | None, count: int) -> None:
+    """Raise a ValueError unless a pass read as many rows as are expected."""
+    if expected not in (None, count):
         raise ValueError(
-            f"{place} must have the same rows each time that it is read, got {known} and then {found}"
+            f"{place} must have the same rows each time that it is read, got {expected} and then {count}"
         )

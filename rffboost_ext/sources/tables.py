@@ -103,8 +103,8 @@ class Columns:
     def others(self) -> list[str]:
         """The names of targets, weights, groups and row numbers, once each."""
         targets = (self.target,) if isinstance(self.target, str) else self.target or ()
-        given = (*targets, self.weight, self.group, self.row_id)
-        return list(dict.fromkeys(name for name in given if name is not None))
+        names = (*targets, self.weight, self.group, self.row_id)
+        return list(dict.fromkeys(name for name in names if name is not None))
 
     def types(self, schema: Any) -> Any:
         """The schema of Arrow of the columns that are read, in types that all functions of Arrow take."""
@@ -188,27 +188,27 @@ def choose_columns(
     require(owner, "columns", columns, NAMES | OPTIONAL)
     targets: Any = target if target is None or isinstance(target, str) else tuple(target)
     targets = (event, time) if is_survival else targets
-    chosen = Columns(tuple(columns or ()), targets, weight, group, row_id, is_survival)
+    selection = Columns(tuple(columns or ()), targets, weight, group, row_id, is_survival)
     if columns is None:
-        ignored = {*chosen.others, *index_columns(schema)}
-        chosen = replace(chosen, features=tuple(name for name in schema.names if name not in ignored))
-    for parameter, given in (names | {"target": target}).items():
-        require_names(owner, parameter, [given] if isinstance(given, str) else given or (), schema.names, where)
-    require_names(owner, "columns", chosen.features, schema.names, where)
-    leaked = set(chosen.features) & set([targets] if isinstance(targets, str) else targets or ())
-    if leaked or not chosen.features:
+        ignored = {*selection.others, *index_columns(schema)}
+        selection = replace(selection, features=tuple(name for name in schema.names if name not in ignored))
+    for parameter, entry in (names | {"target": target}).items():
+        require_names(owner, parameter, [entry] if isinstance(entry, str) else entry or (), schema.names, where)
+    require_names(owner, "columns", selection.features, schema.names, where)
+    leaked = set(selection.features) & set([targets] if isinstance(targets, str) else targets or ())
+    if leaked or not selection.features:
         raise ValueError(f"{owner}: columns must be features, at least one and not the target, got {columns}")
-    return chosen
+    return selection
 
 
-def require_names(owner: str, parameter: str, given: Collection[str], names: list[str], where: str) -> None:
+def require_names(owner: str, parameter: str, requested: Collection[str], names: list[str], where: str) -> None:
     """Raise a ValueError unless each name is that of one column; the message has all others, and similar names."""
-    absent = [name for name in given if name not in names]
+    absent = [name for name in requested if name not in names]
     if absent:
         near = {name: get_close_matches(name, names, 1) for name in absent}
         told = ", ".join(f"{name!r}" + "".join(f" (near: {one!r})" for one in near[name]) for name in absent)
         raise ValueError(f"{owner}: {parameter} must name columns of {where}, {shortened(names)}, got {told}")
-    for name in given:
+    for name in requested:
         if names.count(name) > 1:
             raise ValueError(f"{owner}: {where} must have distinct names of columns, got {name!r} twice")
 

@@ -40,13 +40,9 @@ def outputs_of_each(terms: Sequence[Term], X: Rows) -> Array:
     >>> outputs_of_each(ensemble.terms, X).shape
     (10, 50, 1)
     """
-
-    def outputs(group: Sequence[Term]) -> Sequence[Array] | Array:
-        if isinstance(X, SparseRows) and not group[0].reads_sparse:
-            return [term.at(X) for term in group]
-        return type(group[0]).outputs_of(group, X)  # type: ignore[arg-type]
-
-    return np.stack(map_groups(terms, type, outputs))
+    if isinstance(X, SparseRows):
+        return np.stack([term.at_sparse(X) for term in terms])
+    return np.stack(map_groups(terms, type, lambda group: type(group[0]).outputs_of(group, X)))
 
 
 def map_groups(terms: Sequence[T], key: Callable[[T], Hashable], outputs: Outputs[T]) -> list[Array]:

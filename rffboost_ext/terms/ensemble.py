@@ -13,13 +13,10 @@ import numpy as np
 from ..core import Term
 from ..utils.param_validation import Integer, require
 from ..utils.pickling import PickledByFields
-from ..utils.sparse import Rows, SparseRows, compressed, is_sparse
+from ..utils.sparse import Rows, compressed, is_sparse, row_slices
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_field
-
-# Sparse rows that are evaluated at once.
-PART = 2_048
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,13 +75,13 @@ class Ensemble(PickledByFields):
     def raw(self, X: Rows) -> Array:
         """Raw scores of X (n, d), an array or a sparse matrix: (n, C)."""
         X = check_rows(X)
-        if isinstance(X, SparseRows) and len(X) > PART:
-            return np.concatenate([self.raw(part) for part in X.parts(PART)])
         baseline, blocks = self._blocks
         out = np.empty((len(X), len(baseline)))
         out[:] = baseline
-        for block in blocks:
-            out += block.at(X)
+        for rows in row_slices(X):
+            part, scores = X[rows], out[rows]
+            for block in blocks:
+                scores += block.at(part)
         return out
 
     def staged(self, X: Rows) -> Iterator[Array]:
@@ -221,15 +218,14 @@ def n_features_learned(term: Term, X: Array) -> int:
     return int(term.features(X[:1]).shape[1])
 
 
+def check_matrix(X: Any) -> Array:
+    """X as a float32 or float64 array of shape (n, d)."""
+    return check_rows(np.asarray(X))  # type: ignore[return-value]
+
+
 def check_rows(X: Any) -> Rows:
     """X as :func:`check_matrix`, or as sparse rows if it is a large sparse matrix."""
-    X = compressed(X) if is_sparse(X) else X
-    return X if isinstance(X, SparseRows) else check_matrix(X)
-
-
-def check_matrix(X: Array) -> Array:
-    """X as a float32 or float64 array of shape (n, d)."""
-    X = np.asarray(X)
+    X = compressed(X) if is_sparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n, d), got {X.shape}")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)

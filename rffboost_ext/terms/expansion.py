@@ -10,7 +10,7 @@ import numpy as np
 
 from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
-from ..utils.sparse import Rows
+from ..utils.sparse import Rows, is_finite
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_field, require_range
@@ -64,7 +64,7 @@ class ImputeAndEncode(PickledByFields):
     def __call__(self, X: Rows) -> Array:
         """X (n, d), an array or sparse rows, imputed and encoded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
-        if self.only_imputes_means and not contains_nan(X):
+        if self.only_imputes_means and is_finite(X):
             return np.asarray(X)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numeric), len(self.indicators)
@@ -104,6 +104,11 @@ class ImputeAndEncode(PickledByFields):
     def n_expanded(self) -> int:
         """Columns of the result, e."""
         return len(self.source)
+
+    @property
+    def is_sketch(self) -> bool:
+        """Whether columns of X are left out."""
+        return len(np.unique(self.source)) < self.n_features
 
     @cached_property
     def only_imputes_means(self) -> bool:
@@ -167,12 +172,6 @@ class ImputeAndEncode(PickledByFields):
                 raise ValueError("one_hot must have a row for missing codes, got none")
         for regression in regressions:
             require_field("regressions", regression, 2 * self.numeric.shape)
-
-
-def contains_nan(X: Rows) -> bool:
-    """Whether X (n, d) has missing values; also true if a sum of its values overflows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isnan(X.sum()))
 
 
 def one_hot_rows(codes: Array, size: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -48,8 +48,6 @@ class Linear(Term):
     array([1., 7.])
     """
 
-    reads_sparse: ClassVar[bool] = True
-
     columns: Array
     slope: Array
     intercept: Array
@@ -58,12 +56,15 @@ class Linear(Term):
     on_original: bool = False
 
     def __call__(self, X: Rows) -> Array:
-        if isinstance(X, SparseRows) and self.on_original and self.clipping is not None:
-            entries, zero = clipped_entries(X, self.clipping)
-            slope = np.zeros((X.shape[1], self.slope.shape[1]))
-            slope[self.columns] = self.slope
-            return np.asarray(entries.matrix @ slope + (zero @ slope + self.intercept))
         return np.asarray(self.factors(X) @ self.slope + self.intercept)
+
+    def at_sparse(self, X: SparseRows) -> Array:
+        if not self.on_original or self.clipping is None:
+            return self(X)
+        entries, zero = clipped_entries(X, self.clipping)
+        slope = np.zeros((X.shape[1], self.slope.shape[1]))
+        slope[self.columns] = self.slope
+        return np.asarray(entries.matrix @ slope + (zero @ slope + self.intercept))
 
     def factors(self, X: Rows) -> Array:
         """What the slopes multiply: the used columns of X (n, d), clipped and centred, (n, k), in float64."""

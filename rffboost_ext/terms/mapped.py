@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import Term
 from ..utils.pickling import PickledByFields
+from ..utils.sparse import Rows, SparseRows
 from ..utils.typing import Array
 from .batch_evaluation import map_groups, outputs_of_each
 from .category_sets import Recoding
@@ -46,9 +47,9 @@ class FeatureMap(PickledByFields):
     center: Array | None = None
     scale: Array | None = None
 
-    def __call__(self, X: Array) -> Array:
+    def __call__(self, X: Rows) -> Array:
         """The features of X (n, d), (n, e), without ranges and log transforms."""
-        X = X if self.expansion is None else self.expansion(X)
+        X = np.asarray(X) if self.expansion is None else self.expansion(X)
         return X if self.center is None or self.scale is None else (X - self.center) / self.scale
 
     @cached_property
@@ -161,9 +162,8 @@ class Mapped(Term):
     def __call__(self, X: Array) -> Array:
         return self.term(self.feature_map(X))
 
-    @property
-    def reads_sparse(self) -> bool:  # type: ignore[override]
-        return self.feature_map.expansion is not None or self.term.reads_sparse
+    def at_sparse(self, X: SparseRows) -> Array:
+        return self.term(self.feature_map(X))
 
     @property
     def innermost(self) -> Term:

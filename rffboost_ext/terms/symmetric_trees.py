@@ -70,7 +70,6 @@ class SymmetricTrees(Term):
 
     is_tree: ClassVar[bool] = True
     on_original = True  # they handle missing values and codes themselves
-    reads_sparse: ClassVar[bool] = True
     feature: Array
     threshold: Array
     missing_right: Array
@@ -84,16 +83,17 @@ class SymmetricTrees(Term):
     other: Array | None = None
     is_product: Array | None = None
 
-    def __call__(self, X: Rows) -> Array:
+    def __call__(self, X: Array) -> Array:
         return self.group_outputs(X, np.zeros(len(self.feature), dtype=np.int64), 1)[0]
 
-    def group_outputs(self, X: Rows, group: Array, n_groups: int) -> Array:
+    def at_sparse(self, X: SparseRows) -> Array:
+        used = self.used_columns
+        return self.on_columns(used)(X[:, used])
+
+    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         from ..kernels.symmetric_tree_evaluation import BLOCK, add_symmetric_trees
 
-        if isinstance(X, SparseRows):
-            used = self.used_columns
-            return self.on_columns(used).group_outputs(X[:, used], group, n_groups)
         plain, crosses = self.split_columns(X.shape[1])
         used = np.union1d(self.feature, crosses.table[:, :2])
         require_used_columns(X, used)
@@ -122,11 +122,10 @@ class SymmetricTrees(Term):
         """The leaf of each row of X (n, d) in each tree: (n, T), int32."""
         from ..kernels.symmetric_tree_evaluation import find_tree_leaves
 
-        if isinstance(X, SparseRows):
-            used = self.used_columns
-            return self.on_columns(used).leaves(X[:, used])
-        plain, crosses = self.split_columns(X.shape[1])
-        columns, leaf = np.ascontiguousarray(crosses.append(X)), np.empty((self.n_trees, len(X)), dtype=np.int32)
+        used = self.used_columns
+        plain, crosses = self.on_columns(used).split_columns(len(used))
+        columns = np.ascontiguousarray(crosses.append(X[:, used]))
+        leaf = np.empty((self.n_trees, len(X)), dtype=np.int32)
         find_tree_leaves(columns, plain.feature, self.threshold, self.missing_right, *self.category_sets, leaf)
         return leaf.T
 

@@ -73,7 +73,6 @@ class Trees(Term):
     """
 
     is_tree: ClassVar[bool] = True
-    reads_sparse: ClassVar[bool] = True
     roots: Array
     left: Array
     right: Array
@@ -90,14 +89,15 @@ class Trees(Term):
         if self.output is None:
             object.__setattr__(self, "n_outputs", np.shape(self.value)[-1])
 
-    def __call__(self, X: Rows) -> Array:
+    def __call__(self, X: Array) -> Array:
         return self.group_outputs(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
 
-    def group_outputs(self, X: Rows, group: Array, n_groups: int) -> Array:
+    def at_sparse(self, X: SparseRows) -> Array:
+        used = self.used_columns
+        return self.on_columns(used)(X[:, used])
+
+    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
-        if isinstance(X, SparseRows):
-            narrow, X = self._of_used_columns(X)
-            return narrow.group_outputs(X, group, n_groups)
         X, outputs = self.check_X(X), self.n_outputs
         if self.output is None:
             return self._sums(X, group, n_groups)
@@ -107,12 +107,11 @@ class Trees(Term):
 
     def leaves(self, X: Rows) -> Array:
         """The node that is the leaf of each row of X (n, d) in each tree: (n, T)."""
-        if isinstance(X, SparseRows):
-            narrow, X = self._of_used_columns(X)
-            return narrow.leaves(X)
-        numbers = np.arange(len(self.left), dtype=np.float64)[:, None]
-        X, numbered = self.check_X(X), replace(self, value=numbers, output=None)
-        return numbered._sums(X, np.arange(self.n_trees), self.n_trees)[:, :, 0].T.astype(np.int64)
+        require_used_columns(X, self.feature)
+        used, numbers = self.used_columns, np.arange(len(self.left), dtype=np.float64)[:, None]
+        trees = replace(self.on_columns(used), value=numbers, output=None)
+        leaves = trees._sums(trees.check_X(X[:, used]), np.arange(self.n_trees), self.n_trees)
+        return leaves[:, :, 0].T.astype(np.int64)
 
     def _sums(self, X: Array, group: Array, n_groups: int) -> Array:
         """As :meth:`group_outputs`, with the columns of `value` in place of the outputs."""
@@ -130,12 +129,15 @@ class Trees(Term):
             run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
         return out
 
-    def _of_used_columns(self, X: SparseRows) -> tuple[Trees, Array]:
-        """The trees as functions of the columns that they split, and these columns of sparse rows, (n, k)."""
-        # Leaves read the first column.
-        used = np.union1d(0, self.feature[self.left >= 0])
-        feature = np.where(self.left < 0, 0, np.searchsorted(used, self.feature)).astype(np.int32)
-        return replace(self, feature=feature, n_outputs=self.n_outputs), X[:, used]
+    @property
+    def used_columns(self) -> Array:
+        """The features of all splits, and the first, which leaves read; ascending."""
+        return np.union1d(0, self.feature[self.left >= 0])
+
+    def on_columns(self, columns: Array) -> Trees:
+        """The same trees as functions of some columns, ascending, that include all features."""
+        feature = np.where(self.left < 0, 0, np.searchsorted(columns, self.feature)).astype(np.int32)
+        return replace(self, feature=feature, n_outputs=self.n_outputs)
 
     def check_X(self, X: Array) -> Array:
         """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""

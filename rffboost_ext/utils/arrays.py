@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import reduce
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .sparse import Rows, SparseRows
 from .typing import Array
@@ -27,20 +26,11 @@ def row_sum(values: Array) -> Array:
 def rows_equal(A: Rows, B: Rows) -> Array:
     """Mask (n,) of equal rows of two matrices (n, d); NaN equals NaN."""
     if isinstance(A, SparseRows):
-        return sparse_rows_equal(A, B)
+        # Features are not infinite.
+        one, other = (SparseRows.of(X).filled(np.full(A.shape[1], np.inf)).matrix for X in (A, B))
+        return np.asarray((one != other).sum(axis=1) == 0)
     equal = A == B
     return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
-
-
-def sparse_rows_equal(A: Rows, B: Rows) -> Array:
-    """As :func:`rows_equal`, of sparse rows."""
-    one, other = (SparseRows.of(part).matrix for part in (A, B))
-    differing = (one != other).tocoo()
-    if np.isnan(one.data).any() and np.isnan(other.data).any():
-        row, column = differing.coords
-        both = np.isnan(one[row, column]) & np.isnan(other[row, column])
-        differing.data[both] = False
-    return np.bincount(differing.coords[0], differing.data, len(A)) == 0.0
 
 
 def row_hashes(values: Rows) -> Array:
@@ -48,10 +38,7 @@ def row_hashes(values: Rows) -> Array:
     factor = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64) * 2 + 1
     if isinstance(values, SparseRows):
         # The hash of an absent entry is 0.
-        mixed = csr_array(
-            (mixed_bits(values.matrix.data), values.matrix.indices, values.matrix.indptr), values.shape
-        )
-        return mixed @ factor
+        return values.with_entries(mixed_bits(values.matrix.data)).matrix @ factor
     key = np.empty(len(values), dtype=np.uint64)
     length = max(1, BLOCK_SIZE // max(1, values.shape[1]))
     for start in range(0, len(values), length):

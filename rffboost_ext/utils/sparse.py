@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -13,8 +13,8 @@ from .typing import Array
 
 # A matrix with more columns, or more bytes as an array of doubles, stays sparse if it has few entries but 0.
 MOST_COLUMNS, MOST_BYTES, MOST_ENTRIES = 1_000, 2**28, 0.1
-# Bytes of a block of dense rows.
-BLOCK_BYTES = 2**24
+# Bytes of a block of dense rows, and number of sparse rows that are evaluated at once.
+BLOCK_BYTES, BLOCK_ROWS = 2**24, 2_048
 
 
 class SparseRows:
@@ -55,11 +55,6 @@ class SparseRows:
         """Type of the entries."""
         return self.matrix.dtype
 
-    @property
-    def size(self) -> int:
-        """Number of entries, absent ones included."""
-        return int(np.prod(self.shape))
-
     @cached_property
     def columns(self) -> csc_array:
         """The same matrix, stored by columns."""
@@ -92,19 +87,11 @@ class SparseRows:
         """The same rows in another precision."""
         return self if self.dtype == dtype else SparseRows(self.matrix.astype(dtype))
 
-    def copy(self) -> SparseRows:
-        """A copy."""
-        return SparseRows(self.matrix.copy())
-
     def means(self, weight: Array) -> Array:
         """The weighted mean of each column, without missing values, (d,)."""
-        missing = np.isnan(self.matrix.data)
-        rows = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
-        of_entries = weight[rows]
-        sums = np.bincount(
-            self.matrix.indices, np.where(missing, 0.0, of_entries * self.matrix.data), self.shape[1]
-        )
-        total = weight.sum() - np.bincount(self.matrix.indices, missing * of_entries, self.shape[1])
+        missing = self.with_entries(np.isnan(self.matrix.data).astype(np.float64))
+        total = weight.sum() - weight @ missing.matrix
+        sums = weight @ self.filled(np.zeros(self.shape[1])).matrix
         return np.divide(sums, total, out=np.zeros(self.shape[1]), where=total > 0.0)
 
     def filled(self, values: Array) -> SparseRows:
@@ -122,17 +109,34 @@ class SparseRows:
         """The sum of all entries; NaN if one is missing."""
         return float(self.matrix.data.sum(dtype=np.float64))
 
-    def parts(self, size: int) -> Iterator[SparseRows]:
-        """Consecutive rows, `size` at a time."""
-        return (self[start : start + size] for start in range(0, len(self), size))
-
     def blocks(self) -> Iterator[Array]:
         """Consecutive rows as arrays of bounded size."""
-        return (np.asarray(part) for part in self.parts(1 + BLOCK_BYTES // (8 * max(1, self.shape[1]))))
+        size = 1 + BLOCK_BYTES // (8 * max(1, self.shape[1]))
+        return (np.asarray(self[start : start + size]) for start in range(0, len(self), size))
 
 
 Rows: TypeAlias = Array | SparseRows
 """Features of rows, (n, d)."""
+
+
+def row_slices(X: Rows) -> list[slice]:
+    """Rows that are evaluated at once: all of an array, some of sparse rows, whose columns are copied."""
+    if not isinstance(X, SparseRows):
+        return [slice(None)]
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, len(X), BLOCK_ROWS)]
+
+
+def is_finite(X: Rows) -> bool:
+    """Whether all entries of X (n, d) are finite, and their sum."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def columns_with(what: Callable[[Array], Array], X: Rows) -> Array:
+    """Whether each column of X (n, d) has an entry of some kind that 0 is not of, (d,)."""
+    if not isinstance(X, SparseRows):
+        return np.asarray(what(X).any(axis=0))
+    return np.bincount(X.matrix.indices, what(X.matrix.data), X.shape[1]) > 0
 
 
 def is_sparse(X: Any) -> bool:

@@ -74,10 +74,10 @@ def test_samples_of_risk_sets_are_uniform() -> None:
 
 def test_rows_are_coupled_by_any_loss_or_metric() -> None:
     coupled = DATA.coupled_by(SquaredError(), LOSS)
-    assert (coupled.rows, coupled.n_groups) == ("groups", 200)
+    assert (coupled.coupling, coupled.n_groups) == ("groups", 200)
     np.testing.assert_array_equal(coupled.group, QUERY)
     both = DATA.coupled_by(Cox(), LOSS)
-    assert (both.rows, both.n_groups) == ("all", 200)
+    assert (both.coupling, both.n_groups) == ("all", 200)
     assert DATA.coupled_by(SquaredError()) is DATA
 
 

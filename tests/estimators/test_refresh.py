@@ -257,14 +257,15 @@ FITTED = RFFBoostRegressor(learner="rff_1", n_estimators=3, early_stopping=False
             "got Mixture",
         ),
         (lambda model: model.fit(ROWS, ROWS[:, 0], base_margin=ROWS[:, 1]), "base_margin must be given"),
+        (lambda model: model, "requires y to be passed"),
     ],
-    ids=["average", "loss", "learner", "mixture", "base_margin"],
+    ids=["average", "loss", "learner", "mixture", "base_margin", "y"],
 )
 def test_what_cannot_be_refreshed(change, words):
     model = change(clone(FITTED).fit(ROWS, ROWS[:, 0]))
     before = model.ensemble_
     with pytest.raises(ValueError, match=words):
-        model.refresh(ROWS, ROWS[:, 0])
+        model.refresh(ROWS, None if words.startswith("requires y") else ROWS[:, 0])
     assert model.ensemble_ is before
 
 

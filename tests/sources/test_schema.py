@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from sklearn.dummy import DummyRegressor
 
 from rffboost_ext import (
+    ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostRanker,
     RFFBoostRegressor,
@@ -198,8 +199,14 @@ def test_an_invalid_value_has_the_row_of_its_file(max_rows, tmp_path):
     with pytest.raises(ValueError, match="'three' as row 3"):
         RFFBoostRegressor(**FEW).fit(sources.batches(lambda: [(pa.table(a), b) for a, b in blocks]))
     pq.write_table(table.set_column(1, "y", [[*Y[:-1].tolist(), None]]), tmp_path / "1.parquet")
-    with pytest.raises(ValueError, match=rf"nan as row {N - 1} of .*1\.parquet"):
-        RFFBoostRegressor(**FEW).fit(sources.parquet(tmp_path / "*.parquet", "y", max_rows=max_rows))
+    conformal = ConformalRegressor(RFFBoostRegressor(**FEW))
+    for fit, size in (
+        (RFFBoostRegressor(**FEW).fit, max_rows),
+        (model.refresh, max_rows),
+        (conformal.fit, "auto"),
+    ):
+        with pytest.raises(ValueError, match=rf"nan as row {N - 1} of .*1\.parquet"):
+            fit(sources.parquet(tmp_path / "*.parquet", "y", max_rows=size))
 
 
 MANY = 3000

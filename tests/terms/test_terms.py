@@ -12,6 +12,7 @@ from rffboost_ext import Cosines, Trees
 from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, outputs_of_each
 from rffboost_ext.terms import Linear as SparseLinear
 from rffboost_ext.terms.cosine_arrays import Projection
+from rffboost_ext.utils.sparse import SparseRows
 
 from ..onnx.oracle import random_symmetric_trees, random_trees
 from ..own_parts import Linear
@@ -96,11 +97,10 @@ def X(rng):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_outputs_of_each_are_those_of_one_after_the_other(make, precision, rng, X):
     many, other = [make(rng) for _ in range(5)], cosines(rng, make(rng)(X).shape[1])
-    X, terms = X.astype(precision), [*many[:2], other, *many[2:]]
-    outputs = outputs_of_each(terms, X)
-    np.testing.assert_allclose(
-        outputs, [term(X) for term in terms], atol=1e-5 if precision == np.float32 else 1e-12
-    )
+    X, terms = X.astype(precision).clip(min=0.0), [*many[:2], other, *many[2:]]
+    expected, atol = [term(X) for term in terms], 1e-5 if precision == np.float32 else 1e-12
+    for rows in (X, SparseRows.of(X)):
+        np.testing.assert_allclose(outputs_of_each(terms, rows), expected, atol=atol)
 
 
 def walked(term, x):

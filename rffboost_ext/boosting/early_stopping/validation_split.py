@@ -175,7 +175,7 @@ def splits_of(what: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array
 
 def require_whole_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
     """Raise a ValueError if a split divides a group of coupled rows, such as a query."""
-    if rows.rows == "groups" and rows.group is not None:
+    if rows.coupling == "groups" and rows.group is not None:
         for kept, held in splits:
             if np.isin(rows.group[held], rows.group[kept]).any():
                 raise ValueError(f"{owner}: validation_fraction must not divide groups of coupled rows")

@@ -11,6 +11,7 @@ import numpy as np
 from ..._signals import defer_signals
 from ...core import Term
 from ...terms import Trees, outputs_of_each
+from ...utils.sparse import SparseRows
 from ...utils.typing import Array
 from .single_precision import lower_thresholds, shift_thresholds
 
@@ -74,6 +75,9 @@ class GrownTree(Term):
     def __call__(self, X: Array) -> Array:
         # XGBoost predicts with the original thresholds.
         return self.materialized()(X)
+
+    def at_sparse(self, X: SparseRows) -> Array:
+        return self.materialized().at_sparse(X)
 
     def scaled(self, factor: float) -> GrownTree:
         return replace(self, factor=factor * self.factor)

@@ -13,7 +13,6 @@ from ..._signals import defer_signals
 from ...core import Learner, Loss, Round, Term
 from ...terms import Trees
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
-from ...utils.sparse import SparseRows
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .column_sampling import sample_columns, seed_configuration
@@ -258,9 +257,9 @@ def bin_features(round: Round, X: Array, max_bin: int) -> DMatrix:
 
 
 def dense_columns(design: Design) -> tuple[Array | None, Array]:
-    """The columns that trees are grown on, None for all, and their values: of sparse rows those of the sketch."""
+    """The columns that trees are grown on, None for all, and their values: those that learners of numbers see."""
     expansion = design.feature_map.expansion
-    if expansion is None or not isinstance(design.original, SparseRows):
+    if expansion is None or not expansion.is_sketch:
         return None, np.asarray(design.original)
     return expansion.numeric, design.original[:, expansion.numeric]
 
