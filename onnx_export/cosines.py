@@ -16,6 +16,8 @@ from .scaling import Scaling, behind_scaling, center_and_scale
 
 FOLDABLE = 1.0
 """A center that shifts every phase by at most this is folded into the phases."""
+BLOCK = 4096
+"""Rows of which arguments are computed at once."""
 
 
 @convert_term.register
@@ -49,16 +51,16 @@ def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
     return x if clipping.log_scale is None else log_nodes(clipping, clipping.log_scale, graph, x)
 
 
-def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
+def log_nodes(clipping: ClipAndLog, scale: Array, graph: Graph, x: str) -> str:
     """Clipped x with logarithms of the columns that are log-transformed."""
-    is_bent, (columns, ends, _) = bend != 0.0, clipping.log_columns
-    anchor = np.zeros(len(bend))
+    is_log, (columns, ends, _) = scale != 0.0, clipping.log_columns
+    anchor = np.zeros(len(scale))
     anchor[columns] = ends
     past = graph.node("Sub", x, graph.constant(anchor, "anchor"))
-    past = graph.node("Div", past, graph.constant(np.where(is_bent, bend, np.inf), "unit"))
+    past = graph.node("Div", past, graph.constant(np.where(is_log, scale, np.inf), "unit"))
     curve = graph.node("Log", graph.node("Add", past, graph.constant([1.0], "one")))
-    curve = graph.node("Mul", curve, graph.constant(bend, "bend"))
-    straight = graph.node("Mul", x, graph.constant(np.where(is_bent, 0.0, 1.0), "straight"))
+    curve = graph.node("Mul", curve, graph.constant(scale, "bend"))
+    straight = graph.node("Mul", x, graph.constant(np.where(is_log, 0.0, 1.0), "straight"))
     return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
 
 
@@ -92,12 +94,8 @@ def largest_shift(term: Cosines, center: Array) -> float:
 def _(term: Cosines, X: Array, eps: float) -> float:
     # Plus rounding errors of T partial sums, the larger ones about as large as the outputs.
     sums = np.sqrt(len(term.phase)) * float(np.nanmax(np.abs(term(X)), initial=0.0))
-    return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm(term.weight) + sums)
-
-
-def norm(weight: Array) -> float:
-    """The largest Euclidean norm of a column, ``|v|_2``."""
-    return float(np.sqrt(np.square(weight).sum(axis=0)).max(initial=0.0))
+    norm = np.sqrt(np.square(term.weight).sum(axis=0)).max(initial=0.0)
+    return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm + sums)
 
 
 def largest_argument(term: Cosines, X: Array) -> float:
@@ -106,7 +104,7 @@ def largest_argument(term: Cosines, X: Array) -> float:
         return 0.0
     clipped = term.clip_and_log(X)
     centered = clipped if term.center is None else clipped - term.center
-    arguments = (np.abs(term.angles(rows)) for rows in row_blocks(X))
+    arguments = (np.abs(term.angles(X[start : start + BLOCK])) for start in range(0, len(X), BLOCK))
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
     size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
     if term.clipping is not None and term.clipping.log_scale is not None:
@@ -114,11 +112,6 @@ def largest_argument(term: Cosines, X: Array) -> float:
         size = np.maximum(size, np.abs(term.clipping.log_scale))
     reach = size * np.abs(term.frequencies).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
-
-
-def row_blocks(X: Array, size: int = 4096) -> list[Array]:
-    """The rows of X, a few thousand at a time."""
-    return [X[start : start + size] for start in range(0, len(X), size)]
 
 
 @behind_scaling.register

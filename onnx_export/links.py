@@ -22,7 +22,7 @@ from rffboost_ext.losses import (
 )
 
 from .conversion import no_form
-from .graph import BOOL, Graph
+from .graph import Graph
 
 ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVsRestLink
 """Links with which the class of the largest raw score has the largest response."""
@@ -145,7 +145,7 @@ def _(link: LabelMeanLink, graph: Graph, raw: str) -> str:
 
 @convert_link.register
 def _(link: HingeLink, graph: Graph, raw: str) -> str:
-    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary"), dtype=BOOL), graph.dtype)
+    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary")), graph.dtype)
     first = graph.node("Sub", graph.constant(1.0, "one"), second)
     return graph.node("Concat", first, second, axis=1)
 

@@ -134,8 +134,6 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file is of a regressor.
-        ValueError, TypeError
-            As in :meth:`predict`.
         """
         return self._run("probabilities", X, base_margin)
 
@@ -189,8 +187,6 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file was exported without times.
-        ValueError, TypeError
-            As in :meth:`predict`.
         """
         return self._run(SURVIVAL, X, base_margin)
 
@@ -220,8 +216,8 @@ class OnnxPredictor:
         """
         if name not in self._outputs:
             raise ValueError(f"name must be one of the outputs {self._outputs}, got {name!r}")
-        found = self._run(name, X, base_margin)
-        return found if found.ndim == 1 else squeeze(found)
+        values = self._run(name, X, base_margin)
+        return values if values.ndim == 1 else squeeze(values)
 
     def _run(self, output: str, X: Any, base_margin: Any) -> Array:
         if output not in self._outputs:
@@ -251,11 +247,11 @@ class OnnxPredictor:
 
     def _run_rows(self, output: str, feed: dict[str, Array]) -> Array:
         """An output for some rows, after a check of the output of the steps."""
-        found, *steps = run_session(self._session, [output, *self._watched], feed)
-        for values in steps:
-            has_gap = np.isnan(values).any(axis=0)
+        values, *steps = run_session(self._session, [output, *self._watched], feed)
+        for features in steps:
+            has_gap = np.isnan(features).any(axis=0)
             require_known_gaps(has_gap, self.metadata, " after the steps before the ensemble")
-        return found
+        return values
 
     def _rows_per_chunk(self, n: int) -> int:
         """Rows per chunk, such that the threads get equal shares of the n rows."""

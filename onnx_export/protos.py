@@ -34,34 +34,18 @@ def numpy_type(kind: TypeProto) -> np.dtype[Any]:
 def output_types(
     node: NodeProto, types: Mapping[str, np.dtype[Any]], opsets: Mapping[str, int]
 ) -> dict[str, np.dtype[Any]]:
-    """The types of a node's outputs, as far as ONNX knows them.
+    """The types of a node's outputs, as far as ONNX knows them, from those of its inputs.
 
-    Parameters
-    ----------
-    node : NodeProto
-    types : mapping of str to dtype
-        The types of its inputs.
-    opsets : mapping of str to int
-        Version of the operators of each domain.
-
-    Raises
-    ------
-    onnx.checker.ValidationError
-        If the operator does not take inputs of such types.
+    An operator that does not take inputs of such types raises an ``onnx.checker.ValidationError``.
     """
     version = opsets[node.domain]
     if not defs.has(node.op_type, version, node.domain):
         return {}
     schema = defs.get_schema(node.op_type, version, node.domain)
     imports = list(starmap(helper.make_opsetid, opsets.items()))
-    given, found = {}, {}
-    for name in node.input:
-        if name:
-            given[name] = declared_type(types[name])
-    for name, kind in infer_node_outputs(schema, node, given, opset_imports=imports).items():
-        if kind.tensor_type.elem_type:
-            found[name] = helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
-    return found
+    inputs = {name: declared_type(types[name]) for name in node.input if name}
+    outputs = infer_node_outputs(schema, node, inputs, opset_imports=imports)
+    return {name: numpy_type(kind) for name, kind in outputs.items() if kind.tensor_type.elem_type}
 
 
 def tensor(array: Array, name: str) -> TensorProto:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import TunedThresholdClassifierCV
 
 from rffboost_ext import (
     RFFBoostClassifier,
@@ -14,13 +15,13 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
 )
+from rffboost_ext.exporting import BaseRFFBoost
 
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import Graph
 from .links import class_scores, response_nodes
-from .skl2onnx_checks import refuse_thresholds
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
 from .word_steps import CONVERTERS, shapes
@@ -31,8 +32,6 @@ CLASSIFIER_OPTIONS = {
     "raw_scores": [True, False],
     "output_class_labels": [False, True],
 }
-
-
 REGRESSORS = RFFBoostRegressor, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostSurvival
 
 
@@ -67,11 +66,7 @@ def register_skl2onnx() -> None:
     from skl2onnx import update_registered_converter
 
     update_registered_converter(
-        RFFBoostClassifier,
-        "RFFBoostClassifier",
-        classifier_shape,
-        convert_classifier,
-        options=CLASSIFIER_OPTIONS,
+        RFFBoostClassifier, "RFFBoostClassifier", classifier_shape, convert_classifier, options=CLASSIFIER_OPTIONS
     )
     for regressor in REGRESSORS:
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
@@ -118,14 +113,18 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
         second = class_scores(graph, raw) if n_outputs == 1 else raw
     else:
         second = response_nodes(source.link, graph, raw)
-    add_to_container(source, graph, x, [label(source, graph, raw, classes), second], operator, container)
+    labels = label(source, graph, raw, classes)
+    check_conversion(source, graph, x)
+    hand_over(graph, [labels, second], operator, container)
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """The mean, or a column for each target or quantile."""
     source = export_source(operator.raw_operator)
     graph, x, raw = begin_graph(source, scope, operator, container)
-    add_to_container(source, graph, x, [response_nodes(source.link, graph, raw)], operator, container)
+    response = response_nodes(source.link, graph, raw)
+    check_conversion(source, graph, x)
+    hand_over(graph, [response], operator, container)
 
 
 def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any) -> tuple[Graph, str, str]:
@@ -144,9 +143,24 @@ def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any)
     return graph, x, convert_ensemble(source.ensemble, graph, x)
 
 
-def add_to_container(
-    source: ExportSource, graph: Graph, x: str, values: list[str], operator: Any, container: Any
-) -> None:
-    """Compare a graph with its source, and hand it over to skl2onnx with `values` as its outputs."""
-    check_conversion(source, graph, x)
-    hand_over(graph, values, operator, container)
+def refuse_thresholds() -> None:
+    """Make skl2onnx refuse a tuned threshold of our classifiers, which it would leave out.
+
+    It is to be called after our converters are registered.
+    """
+    from skl2onnx._parse import _parse_sklearn_simple_model, sklearn_parsers_map, update_registered_parser
+
+    parser = sklearn_parsers_map.get(TunedThresholdClassifierCV, _parse_sklearn_simple_model)
+    if parser.__module__ == __name__:
+        return
+
+    # The names of the parameters are prescribed by skl2onnx.
+    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        if any(isinstance(part, BaseRFFBoost) for part in model.get_params().values()):
+            raise ValueError(
+                f"a TunedThresholdClassifierCV cannot be converted: skl2onnx leaves its threshold out, here "
+                f"{model.best_threshold_:.6g}; export its estimator_, and compare the output with best_threshold_"
+            )
+        return parser(scope, model, inputs, custom_parsers=custom_parsers)
+
+    update_registered_parser(TunedThresholdClassifierCV, parse)

@@ -44,9 +44,9 @@ def float32_before(feature: Array, threshold: Array, operands: Scaling) -> Array
     candidates = [reached(scale, feature, threshold, operands) for scale in ARITHMETICS]
     # Few thresholds are scaled values by accident: the type in which more of them are has precedence.
     candidates.sort(key=lambda candidate: -int(candidate[1].sum()))
-    is_known = [is_value for _, is_value in candidates]
-    if np.logical_or.reduce(is_known).all():
-        return np.select(is_known, [smallest for smallest, _ in candidates])
+    is_scaled = [is_value for _, is_value in candidates]
+    if np.logical_or.reduce(is_scaled).all():
+        return np.select(is_scaled, [smallest for smallest, _ in candidates])
     above = reached(rescaled, feature, threshold, operands)[0]
     below = np.nextafter(above, np.float32(-np.inf))
     middle = 0.5 * (above.astype(np.float64) + below)
@@ -102,8 +102,8 @@ def smallest_number(holds: Callable[[Array], Array], n: int, dtype: np.dtype[Any
     while (low < high).any():
         # The sum of both may be beyond the range of integers.
         middle = low // 2 + high // 2 + (low & high & 1)
-        found = holds(number_of(middle, dtype))
-        low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+        is_high = holds(number_of(middle, dtype))
+        low, high = np.where(is_high, low, middle + 1), np.where(is_high, middle, high)
     return number_of(high, dtype)
 
 

@@ -168,14 +168,8 @@ def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
 
     The operator sums in float32. Leaf values are therefore split into slices of few bits, each an integer times a
     power of two. Sums of the integers of one slice over all trees stay below 2^24 and are exact in any order. The
-    sums of the slices are combined in float64, as in error-free matrix products (Ozaki et al., 2012).
-
-    Returns
-    -------
-    integers : ndarray of shape (leaves, V, K)
-        The slices.
-    units : ndarray of shape (K,)
-        Unit of each slice: ``integers @ units`` are the leaf values (leaves, V).
+    sums of the slices are combined in float64, as in error-free matrix products (Ozaki et al., 2012). They are
+    integers (leaves, V, K) with a unit each, (K,): ``integers @ units`` are the leaf values (leaves, V).
     """
     bits = max(1, MANTISSA - int(np.ceil(np.log2(max(2, n_trees)))))
     largest = np.abs(values).max(initial=0.0) or 1.0
