@@ -44,21 +44,17 @@ def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
     size = sets.shape[1]
     table = graph.constant(np.concatenate([sets.T, np.zeros((1, len(sets)))]), f"sets{i}")
     code = graph.node("Gather", x, graph.constant(column, f"of{i}"), axis=1)
-    at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
-    member = graph.cast(graph.node("Gather", table, at, axis=0), graph.types[x])
+    member = graph.node("Gather", table, valid_codes(graph, code, size), axis=0)
+    member = graph.cast(member, graph.types[x])
     cells = graph.node("Gather", x, graph.constant([column], f"column{i}"), axis=1)
     gap = graph.node("IsNaN", cells)
     return graph.node("Where", gap, graph.missing(graph.types[x]), member)
 
 
-def is_valid_code(graph: Graph, code: str, size: int) -> str:
-    """Whether ``0 <= code < size``; false for NaN."""
+def valid_codes(graph: Graph, code: str, size: int) -> str:
+    """Codes from 0 to ``size - 1`` as integers, with `size` in place of other numbers and of NaN."""
     low, high = (graph.constant(float(end), "end", graph.types[code]) for end in (0, size))
-    negative = graph.node("Less", code, low)
-    return graph.node("And", graph.node("Not", negative), graph.node("Less", code, high))
-
-
-def where_else(graph: Graph, condition: str, value: str, other: float) -> str:
-    """`value` where `condition` holds, else the number `other`."""
-    dtype = graph.types[value]
-    return graph.node("Where", condition, value, graph.constant(float(other), "other", dtype))
+    at_least = graph.node("Not", graph.node("Less", code, low))
+    is_valid = graph.node("And", at_least, graph.node("Less", code, high))
+    other = graph.constant(float(size), "other", graph.types[code])
+    return graph.cast(graph.node("Where", is_valid, code, other), INT64)

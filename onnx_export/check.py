@@ -26,7 +26,7 @@ LARGEST = float(np.finfo(np.float32).max)
 LARGEST_EXPONENT = 80.0
 """Exponentials of larger numbers may be beyond the range of float32."""
 ROWS = 16
-"""Rows on which each term is compared."""
+"""Random rows on which each term is compared."""
 SLACK = 100.0
 """Bounds on rounding errors of users' terms are estimates: what is wrong differs by more than so many of them."""
 

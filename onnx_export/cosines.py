@@ -8,7 +8,7 @@ import numpy as np
 
 from rffboost_ext import Cosines, Term
 from rffboost_ext.exporting import Array
-from rffboost_ext.terms import ClipAndLog
+from rffboost_ext.terms import ClipAndLog, Linear
 
 from .conversion import convert_term, rounding_error, where_missing
 from .graph import FLOAT32, Graph
@@ -24,11 +24,7 @@ BLOCK = 4096
 def _(term: Cosines, graph: Graph, x: str) -> str:
     center, bias = center_and_bias(term, graph.dtype)
     graph.n_cosines += len(term.phase)
-    if center is not None:
-        x = graph.node("Sub", x, graph.constant(center, "center"))
-    if term.clipping is not None:
-        # Bounds relative to the center are as precise as the centered features.
-        x = clip_nodes(term.clipping if center is None else term.clipping.translate(-center), graph, x)
+    x = center_and_clip(center, term.clipping, graph, x)
     if term.projection is not None:
         x = graph.node("MatMul", x, graph.constant(term.projection.matrix.T, "projection"))
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
@@ -38,11 +34,17 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
 
 
-def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
-    """x imputed, clipped to a range per feature and log-transformed.
+def center_and_clip(center: Array | None, clipping: ClipAndLog | None, graph: Graph, x: str) -> str:
+    """x less a center, imputed, clipped to a range per feature and log-transformed.
 
-    The operator Clip has one range for all features.
+    Bounds relative to the center are as precise as the centered features. The operator Clip has one range for all
+    features.
     """
+    if center is not None:
+        x = graph.node("Sub", x, graph.constant(center, "center"))
+        clipping = None if clipping is None else clipping.translate(-center)
+    if clipping is None:
+        return x
     if clipping.means is not None:
         x = where_missing(graph, x, graph.constant(clipping.means, "fill"))
     if clipping.is_bounded:
@@ -115,5 +117,5 @@ def largest_argument(term: Cosines, X: Array) -> float:
 
 
 @behind_scaling.register
-def _(term: Cosines, scaling: Scaling, width: int, dtype: str) -> Term:
+def _(term: Cosines | Linear, scaling: Scaling, width: int, dtype: str) -> Term:
     return term.standardized(*center_and_scale(scaling, width))

@@ -61,12 +61,6 @@ def output_named(model: ModelProto, name: str) -> tuple[str, np.dtype[Any]]:
     return name, numpy_type(inferred if inferred.tensor_type.elem_type else outputs[name])
 
 
-def make_distinct(model: ModelProto, prefix: str, inputs: Mapping[str, str]) -> None:
-    """Rename a model's inputs as given, and put a prefix before all other names."""
-    rename_values(model.graph, lambda name: inputs.get(name, f"{prefix}.{name}"))
-    rename_functions(model, prefix.replace(".", "_") + "_")
-
-
 def rename_values(graph: GraphProto, new_name: Callable[[str], str]) -> None:
     """Rename all values of a graph and of the graphs in it; an empty name, of an absent input, stays."""
     for entry in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):

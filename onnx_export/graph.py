@@ -14,7 +14,7 @@ from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper
 from rffboost_ext import Link, Term
 from rffboost_ext.exporting import Array
 
-from .embedding import free_inputs, make_distinct, output_named, valid_copy
+from .embedding import free_inputs, output_named, rename_functions, rename_values, valid_copy
 from .protos import all_nodes, numpy_type, output_types, tensor
 
 ML = "ai.onnx.ml"
@@ -206,7 +206,8 @@ class Graph:
         while any(name.startswith(f"{prefix}.") for name in self.types):
             prefix += "_"
         renamed = {e.name: self._as_real(x, numpy_type(e.type)) for e, x in zip(free, inputs, strict=True)}
-        make_distinct(model, prefix, renamed)
+        rename_values(model.graph, lambda name: renamed.get(name, f"{prefix}.{name}"))
+        rename_functions(model, prefix.replace(".", "_") + "_")
         self.constants.update((tensor.name, tensor) for tensor in model.graph.initializer)
         nodes = list(all_nodes([*model.graph.node, *(node for f in model.functions for node in f.node)]))
         self.domains.update(node.domain for node in nodes)

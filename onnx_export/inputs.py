@@ -146,16 +146,17 @@ def separate_columns(
     has_gap: list[bool] = []
     gap_texts = metadata.missing_text or {}
     names = list(metadata.feature_names if len(metadata.feature_names) == len(inputs) else inputs)
-    in_order = metadata.categories or not (columns or metadata.feature_names)
-    places = positions(X, names) if in_order else positions_by_name(X, columns, names)
+    in_order = bool(metadata.categories) or not (columns or metadata.feature_names)
+    places = positions(X, columns, names, in_order)
     for j, (entry, kind) in enumerate(inputs.items()):
         if kind != TensorProto.STRING:
             numbers = number_columns(X, [places[j]], in_fit=False)[0]
             values = as_element_type(numbers, kind, f"column {names[j]!r} of X")
             is_gap = np.isnan(values)
         else:
-            values = text_column(np.asarray(column_values(X, places[j])), names[j])
+            values = np.asarray(column_values(X, places[j])).astype(object)
             is_gap = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+            require_text(values[~is_gap], names[j])
             if metadata.categories:
                 # What is no text, such as a missing value, is no category.
                 is_text = [isinstance(value, str) for value in values.tolist()]
@@ -167,23 +168,18 @@ def separate_columns(
     return feed, has_gap
 
 
-def text_column(values: Array, name: str) -> Array:
-    """A column of text, (n,), as objects; a TypeError for one that has values but no text."""
-    present = [value for value in values.tolist() if not is_missing(value)]
-    if present and not any(isinstance(value, str) for value in present):
-        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {present[0]!r}")
-    return values.astype(object)
+def require_text(values: Array, name: str) -> None:
+    """Raise a TypeError if there are values of a column, (n,), but no text."""
+    if len(values) and not any(isinstance(value, str) for value in values):
+        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {values[0]!r}")
 
 
-def positions(X: Any, names: list[str]) -> Sequence[int]:
-    """The positions of all columns of X; a ValueError unless there are as many as `names`."""
-    if len(np.shape(X)) != 2 or np.shape(X)[1] != len(names):
-        raise ValueError(f"X must have the {len(names)} columns {names}, got shape {np.shape(X)}")
-    return range(len(names))
-
-
-def positions_by_name(X: Any, columns: list[str] | None, names: list[str]) -> Sequence[int]:
-    """The positions of `names` among the columns of a table."""
+def positions(X: Any, columns: list[str] | None, names: list[str], in_order: bool) -> Sequence[int]:
+    """The positions of `names` in X: all of its columns in their order, or those of a table of that name."""
+    if in_order:
+        if len(np.shape(X)) != 2 or np.shape(X)[1] != len(names):
+            raise ValueError(f"X must have the {len(names)} columns {names}, got shape {np.shape(X)}")
+        return range(len(names))
     if columns is None:
         raise TypeError(f"X must be a table with the columns {names}, got {type(X).__name__}")
     missing = [name for name in names if name not in columns]

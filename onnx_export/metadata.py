@@ -96,7 +96,7 @@ KEYS = (*(name for name in Metadata.__annotations__ if name not in OUTSIDE), "la
 RESERVED_KEYS = (*KEYS, "format", "checksum")
 
 
-def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = "", **more: Any) -> Metadata:
+def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str, **more: Any) -> Metadata:
     """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
     return Metadata(
         estimator=source.estimator,

@@ -45,7 +45,7 @@ def outer_dtype(dtype: str) -> str:
     return "float64" if dtype == "float64" else "float32"
 
 
-def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]:
+def input_names(columns: Sequence[str], taken: Container[str]) -> list[str]:
     """The names of the columns; reserved, taken, repeated and empty ones get underscores."""
     names: list[str] = []
     for column in columns:

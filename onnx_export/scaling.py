@@ -45,7 +45,7 @@ def split_scaling(steps: list[Step]) -> tuple[list[Step], Scaling]:
     if type(last) is ColumnTransformer:
         columns, scaling = split_columns(last)
         return [*before, (name, columns)], scaling
-    if is_scaler(last):
+    if type(last) in OPERANDS and not getattr(last, "clip", False):
         rest, earlier = split_scaling(before)
         return rest, (*earlier, *operations(last))
     if isinstance(last, SelectorMixin):
@@ -59,11 +59,6 @@ def is_identity(step: Any) -> bool:
     """Whether a step passes on what it gets."""
     is_plain = type(step) is FunctionTransformer and step.func is None
     return step is None or is_plain or (isinstance(step, str) and step == "passthrough")
-
-
-def is_scaler(step: Any) -> bool:
-    """Whether a step is affine in each column."""
-    return type(step) in OPERANDS and not getattr(step, "clip", False)
 
 
 def operations(scaler: Any) -> Scaling:

@@ -184,6 +184,7 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
     )
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
     uses_offset, encoder = estimator.uses_base_margin_, estimator.encoder_
+    missing = () if encoder.missing_columns is None else encoder.missing_columns
     return ExportSource(
         estimator=type(estimator).__name__,
         **fields_of_loss(loss, compact.n_outputs),
@@ -193,7 +194,7 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
         encoding=encoder.categories,
-        missing_columns=columns_with_missing(estimator),
+        missing_columns=None if encoder.imputes_missing else tuple(np.flatnonzero(missing).tolist()),
         n_offsets=compact.n_outputs if uses_offset else 0,
     )
 
@@ -218,14 +219,6 @@ def _(model: RFFBoostDistribution) -> ExportSource:
     source = export_source.dispatch(BaseRFFBoost)(model)
     link = prediction_link(model.loss_, source.ensemble.n_outputs)
     return replace(source, link=link, response=link.inverse)
-
-
-def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
-    """The columns in which a fitted estimator takes missing values; None for all."""
-    if estimator.encoder_.imputes_missing:
-        return None
-    missing = estimator.encoder_.missing_columns
-    return () if missing is None else tuple(np.flatnonzero(missing).tolist())
 
 
 def names_of(estimator: BaseEstimator) -> tuple[str, ...]:

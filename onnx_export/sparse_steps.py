@@ -53,18 +53,17 @@ def outputs_sparse(step: Any, is_sparse: bool = False) -> bool:
         return bool(step.sparse)
     if isinstance(step, ALWAYS_SPARSE) or getattr(step, "sparse_output", False) is True:
         return True
-    keeps_zeros = isinstance(step, FunctionTransformer) and step.func is None
-    if is_sparse and not keeps_zeros and not isinstance(step, ZERO_TO_ABSENT) and stores_zeros(step):
+    keeps_sparse = isinstance(step, ZERO_TO_ABSENT) or (
+        isinstance(step, FunctionTransformer) and step.func is None
+    )
+    # Of other kinds, decompositions output arrays.
+    stores_zeros = type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+    if is_sparse and not keeps_sparse and stores_zeros:
         raise ValueError(
             f"{type(step).__name__} gets a sparse matrix here and may store zeros in it, which XGBoost tells from "
             f"absent entries and a graph cannot: give the step before it sparse_output=False or sparse_threshold=0"
         )
-    return is_sparse and (keeps_zeros or isinstance(step, ZERO_TO_ABSENT))
-
-
-def stores_zeros(step: Any) -> bool:
-    """Whether the output of a step of another kind is sparse for sparse input; decompositions output arrays."""
-    return type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+    return is_sparse and keeps_sparse
 
 
 def parts(step: Any) -> Iterator[Any]:
@@ -83,7 +82,7 @@ def divides_by_norm(step: Any) -> bool:
     return isinstance(step, Normalizer | TfidfTransformer | TfidfVectorizer) and step.norm is not None
 
 
-def dense(X: Any, absent: Array | None = None) -> Array:
+def dense(X: Any, absent: Array | None) -> Array:
     """The output of steps as an array (n, p), with NaN for numbers equal to those of `absent` (p,)."""
     values = np.asarray(X.toarray() if issparse(X) else X)
     if absent is None:

@@ -53,7 +53,10 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     attributes["n_targets"] = term.n_outputs * len(units)
     splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
     if splits.dtype == FLOAT64:
-        attributes = with_float64_attributes(attributes, splits)
+        # Beside thresholds in float64 the operator takes leaf values in float64 only.
+        weights = np.array(attributes.pop("target_weights"), dtype=np.float64)
+        attributes["nodes_values_as_tensor"] = tensor(splits, "nodes_values_as_tensor")
+        attributes["target_weights_as_tensor"] = tensor(weights, "target_weights_as_tensor")
     else:
         attributes["nodes_values"] = splits.tolist()
     name = f"{graph.prefix}trees"
@@ -100,13 +103,6 @@ def rounded_up(threshold: Array) -> Array:
     """The smallest float32 numbers not below `threshold`."""
     near = threshold.astype(np.float32)
     return np.where(near < threshold, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
-
-
-def with_float64_attributes(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
-    """The same attributes with float64 thresholds, which need float64 leaf values beside them."""
-    weights = np.array(attributes.pop("target_weights"))
-    doubles = {"nodes_values_as_tensor": threshold, "target_weights_as_tensor": weights}
-    return attributes | {name: tensor(array.astype(np.float64), name) for name, array in doubles.items()}
 
 
 def reachable_nodes(term: Trees) -> tuple[Array, Array]:
