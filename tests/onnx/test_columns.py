@@ -18,11 +18,13 @@ from onnx_export.runtimes import open_session
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
-from ..cases import LOSS_NAMED, corners, make_estimator
+from ..cases import CORNERS, LOSS_NAMED, make_estimator, over_pairs
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
+# The nodes of links do not depend on the columns: `test_scores.py` has every loss.
+each_learner = over_pairs([*{learner.name: (loss, learner) for loss, learner in CORNERS}.values()])
 
 
 def odd_table(loss: Any) -> pd.DataFrame:
@@ -33,45 +35,31 @@ def odd_table(loss: Any) -> pd.DataFrame:
     return table
 
 
-@corners
+def assert_exported(model: Any, rows: Any, dtypes: Any = DTYPES) -> None:
+    """Files of each type, by both runtimes."""
+    for dtype in dtypes:
+        graph = to_onnx(model, dtype=dtype)
+        verify_onnx(model, graph, rows, raise_on_mismatch=True)
+        verify_onnx(model, graph, rows[:12], runtime="reference", raise_on_mismatch=True)
+    np.testing.assert_allclose(OnnxPredictor(graph).predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
+
+
+@each_learner
 def test_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
-    model = make_estimator(loss, learner).fit(X, y)
-    rows = make_gapped(loss, seed=1, n=40)[0]
-    for dtype in DTYPES:
-        graph = to_onnx(model, dtype=dtype)
-        verify_onnx(model, graph, rows, raise_on_mismatch=True)
-
-
-@corners
-def test_categories(loss: Any, learner: Any) -> None:
-    table, y = make_table(loss)
-    model, rows = make_estimator(loss, learner).fit(table, y), odd_table(loss)
-    for dtype in DTYPES:
-        graph = to_onnx(model, dtype=dtype)
-        verify_onnx(model, graph, rows, raise_on_mismatch=True)
-    predictor = OnnxPredictor(graph)
-    np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
-
-
-@corners
-@pytest.mark.parametrize(("missing", "dtype"), [("error", "float32"), ("auto", "float64"), ("auto", "mixed")])
-def test_the_reference_agrees(loss: Any, learner: Any, missing: str, dtype: str) -> None:
-    table, y = make_table(loss)
-    model, rows = make_estimator(loss, learner, missing=missing).fit(table, y), odd_table(loss)
-    if missing == "auto":
-        rows.loc[::5, "whole"] = np.nan
-    verify_onnx(model, to_onnx(model, dtype=dtype), rows, runtime="reference", raise_on_mismatch=True)
-
-
-@corners
-def test_filled_gaps(loss: Any, learner: Any) -> None:
-    X, y = make_gapped(loss)
+    # The last column had no gaps in fit.
     X = np.column_stack([X, np.nan_to_num(X[:, 0])])
     model = make_estimator(loss, learner).fit(X, y)
-    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
-    for runtime in ("onnxruntime", "reference"):
-        verify_onnx(model, to_onnx(model), rows, runtime=runtime, raise_on_mismatch=True)
+    assert_exported(model, np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X))
+
+
+@each_learner
+def test_categories(loss: Any, learner: Any) -> None:
+    table, y = make_table(loss)
+    rows = odd_table(loss)
+    assert_exported(make_estimator(loss, learner, missing="error").fit(table, y), rows, ["float32"])
+    rows.loc[::5, "whole"] = np.nan
+    assert_exported(make_estimator(loss, learner).fit(table, y), rows)
 
 
 def fitted(learner: str = "mixture", **params: Any) -> RFFBoostClassifier:

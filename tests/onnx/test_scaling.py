@@ -58,10 +58,14 @@ def largest_error(pipeline: Any, dtype: str, rows: np.ndarray) -> float:
     return float(np.abs(found - pipeline.predict_proba(rows)).max())
 
 
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
-@pytest.mark.parametrize("scaler", SCALERS.values(), ids=SCALERS)
-def test_training_rows_are_on_their_side_of_thresholds(scaler: Any, rows: np.ndarray) -> None:
-    pipeline = boosted(scaler).fit(rows, Y)
+# Two scalers have all operations.
+ON_SIDES = [(name, kind) for name in SCALERS for kind in [*ROWS][: 5 if name in ("standard", "min-max") else 2]]
+
+
+@pytest.mark.parametrize(("name", "kind"), ON_SIDES)
+def test_training_rows_are_on_their_side_of_thresholds(name: str, kind: str) -> None:
+    rows = ROWS[kind]
+    pipeline = boosted(SCALERS[name]).fit(rows, Y)
     assert largest_error(pipeline, "float32", rows) < 1e-5
     verify_onnx(pipeline, to_onnx(pipeline), rows, raise_on_mismatch=True)
     if rows.dtype == np.float64:

@@ -70,9 +70,9 @@ def test_columns_that_no_step_reads() -> None:
 @pytest.mark.parametrize("step", [PowerTransformer(), Normalizer(), PCA(5)])
 def test_steps_are_compared_by_themselves(step: BaseEstimator, learner: str) -> None:
     data, y = load_breast_cancer(return_X_y=True)
-    model = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
-    pipeline = make_pipeline(step, model).fit(data[:400], y[:400])
-    report = verify_onnx(pipeline, to_onnx(pipeline), data[400:])
+    model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0)
+    pipeline = make_pipeline(step, model).fit(data[:300], y[:300])
+    report = verify_onnx(pipeline, to_onnx(pipeline), data[300:])
     assert 0.0 < report["steps"].error <= report["steps"].tolerance
     assert report["score"].passed
     # A row of which rounding changes the leaf of a tree is no equal row.
