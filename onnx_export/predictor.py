@@ -28,7 +28,7 @@ class OnnxPredictor:
     """A model file as a predictor with the methods of scikit-learn.
 
     Rows are split into chunks that fit into the cache and are distributed over threads: ONNX Runtime itself does
-    not parallelize a cosine.
+    not parallelize a cosine. All methods take `X` and `base_margin`, and raise errors, as :meth:`predict` does.
 
     Parameters
     ----------
@@ -121,11 +121,6 @@ class OnnxPredictor:
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
 
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -140,11 +135,6 @@ class OnnxPredictor:
     def decision_function(self, X: Any, base_margin: Any = None) -> Array:
         """Raw scores.
 
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
-
         Returns
         -------
         ndarray of shape (n,) where there is one output, else (n, C)
@@ -154,11 +144,6 @@ class OnnxPredictor:
 
     def predict_interval(self, X: Any, base_margin: Any = None) -> Array:
         """Lower and upper ends of intervals.
-
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
 
         Returns
         -------
@@ -173,11 +158,6 @@ class OnnxPredictor:
 
     def predict_survival_function(self, X: Any, base_margin: Any = None) -> Array:
         """The probabilities that the event comes later than the times ``metadata.times`` of the file, (n, T).
-
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
 
         Returns
         -------

@@ -129,15 +129,11 @@ def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
 
 def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any) -> tuple[Graph, str, str]:
     """A graph with a unique name prefix that computes the raw scores, the name of its input, and theirs."""
-    if source.encoding is not None:
+    if source.encoding is not None or source.n_offsets:
+        kind = "with categorical columns" if source.encoding is not None else "that was fitted with base_margin"
         raise ValueError(
-            "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
-            "onnx_export.to_onnx"
-        )
-    if source.n_offsets:
-        raise ValueError(
-            "an estimator that was fitted with base_margin cannot be converted by skl2onnx, whose graphs have no "
-            "such input: export it by itself, by onnx_export.to_onnx"
+            f"an estimator {kind} cannot be converted by skl2onnx, whose graphs have no such inputs: export it by "
+            f"itself, by onnx_export.to_onnx"
         )
     graph, x = graph_at(scope, operator, container)
     return graph, x, convert_ensemble(source.ensemble, graph, x)
