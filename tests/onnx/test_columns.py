@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -240,23 +241,25 @@ def test_a_column_whose_categories_all_have_no_weight() -> None:
     np.testing.assert_allclose(OnnxPredictor(file).predict(rows[3:]), model.predict(rows[3:]), rtol=1e-5)
 
 
+@cache
+def model_of_table(kind: str) -> tuple[Any, pd.DataFrame]:
+    """A model of a table, with categories or steps before it, and the table."""
+    numbers = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)), columns=["b", "a"], dtype=np.float32)
+    if kind == "categories":
+        numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
+    columns = ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough")
+    steps = {"steps": [MinMaxScaler()], "columns": [columns]}.get(kind, [])
+    ours = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
+    return (make_pipeline(*steps, ours) if steps else ours).fit(numbers, numbers["a"]), numbers
+
+
 @pytest.mark.parametrize("package", ["pandas", "polars", "narwhals", "pyarrow"])
 @pytest.mark.parametrize("kind", ["alone", "categories", "steps", "columns"])
 def test_tables_of_every_package(kind: str, package: str) -> None:
-    numbers = pd.DataFrame(
-        np.random.default_rng(0).standard_normal((60, 2)).astype(np.float32), columns=["b", "a"]
-    )
-    model: Any = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
-    if kind == "categories":
-        numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
-    if kind == "steps":
-        model = make_pipeline(MinMaxScaler(), model)
-    if kind == "columns":
-        model = make_pipeline(ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough"), model)
     if (package, kind) in (("pyarrow", "columns"), ("narwhals", "columns"), ("narwhals", "steps")):
         pytest.skip("scikit-learn does not take such tables")
+    fitted, numbers = model_of_table(kind)
     table = numbers if package == "pandas" else converted_table(numbers, package)
-    fitted = model.fit(numbers, numbers["a"])
     file = to_onnx(fitted, table)
     verify_onnx(fitted, file, table, raise_on_mismatch=True)
     np.testing.assert_allclose(OnnxPredictor(file).predict(table), fitted.predict(numbers), atol=1e-6)

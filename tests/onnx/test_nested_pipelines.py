@@ -26,7 +26,7 @@ TABLE = pd.DataFrame(X, columns=list("abcd"))
 
 
 def booster() -> RFFBoostClassifier:
-    return RFFBoostClassifier(n_estimators=6, early_stopping=False, random_state=0)
+    return RFFBoostClassifier("log_loss", "rff_newton", n_estimators=6, early_stopping=False, random_state=0)
 
 
 INNER = {

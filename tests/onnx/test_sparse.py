@@ -59,7 +59,8 @@ def is_large(request: Any, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 
 def classifier(**options: Any) -> RFFBoostClassifier:
-    return RFFBoostClassifier(**{"n_estimators": 8, "early_stopping": False, "random_state": 0} | options)
+    brief = {"learner": "rff_newton", "n_estimators": 8, "early_stopping": False, "random_state": 0}
+    return RFFBoostClassifier(**brief | options)
 
 
 @in_turn("learner", ["tree", "symmetric_tree", "rff_newton", "lasso", "mixture"])

@@ -29,7 +29,9 @@ def table(categories: list[str], gaps: bool = False) -> pd.DataFrame:
 def pair(rows: pd.DataFrame, **params: Any) -> tuple[Any, Any]:
     """A model that tells the categories apart, and its file."""
     y = rows["x"] + 3.0 * rows["t"].cat.codes.to_numpy()
-    model = RFFBoostRegressor(n_estimators=15, early_stopping=False, random_state=0, **params).fit(rows, y)
+    model = RFFBoostRegressor(learner="tree", n_estimators=15, early_stopping=False, random_state=0, **params).fit(
+        rows, y
+    )
     return model, to_onnx(model)
 
 
