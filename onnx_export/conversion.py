@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Iterable
+from functools import reduce, singledispatch
 
 import numpy as np
 
@@ -110,11 +111,13 @@ def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
     """Raw scores, (n, C), of a compact ensemble: one group of nodes for each family of terms."""
     if not ensemble.terms:
         return rows_of(graph, x, ensemble.baseline)
-    total = ""
-    for i, term in enumerate(ensemble.terms):
-        output = convert_in_scope(term, graph, x, f"t{i}")
-        total = graph.node("Add", total, output) if total else output
+    total = sum_of(graph, (convert_in_scope(term, graph, x, f"t{i}") for i, term in enumerate(ensemble.terms)))
     return graph.node("Add", total, graph.constant(ensemble.baseline, "baseline"))
+
+
+def sum_of(graph: Graph, values: Iterable[str]) -> str:
+    """The sum of values, each of which may be made when its turn comes."""
+    return reduce(lambda total, value: graph.node("Add", total, value), values)
 
 
 def rows_of(graph: Graph, x: str, value: Array) -> str:

@@ -14,16 +14,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import (
-    Ensemble,
-    Link,
-    Loss,
-    RFFBoostClassifier,
-    RFFBoostDistribution,
-    RFFBoostQuantileRegressor,
-    RFFBoostRanker,
-    RFFBoostRegressor,
-)
+from rffboost_ext import Ensemble, Link, Loss, RFFBoostDistribution
 from rffboost_ext.exporting import (
     Array,
     BaseRFFBoost,
@@ -162,11 +153,11 @@ def export_source(estimator: Any) -> ExportSource:
     )
 
 
-def require_own_predictions(estimator: Any, *bases: type) -> None:
+def require_own_predictions(estimator: Any) -> None:
     """Raise a TypeError if a subclass of our estimators overrides a prediction method."""
     kind = type(estimator)
-    base = next((base for base in bases if issubclass(kind, base)), kind)
-    for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
+    base = next(cls for cls in kind.__mro__ if cls.__module__.startswith("rffboost_ext."))
+    for name in ("predict", "predict_proba", "decision_function", "predict_interval", "predict_survival_function"):
         if getattr(kind, name, None) is not getattr(base, name, None):
             raise TypeError(
                 f"{kind.__name__} overrides {name} of {base.__name__}, which cannot be exported: export a "
@@ -178,10 +169,7 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
 def _(estimator: BaseRFFBoost) -> ExportSource:
     if not hasattr(estimator, "ensemble_"):
         check_is_fitted(estimator)
-    require_own_predictions(
-        estimator,
-        *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),
-    )
+    require_own_predictions(estimator)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
     uses_offset, encoder = estimator.uses_base_margin_, estimator.encoder_
     missing = () if encoder.missing_columns is None else encoder.missing_columns

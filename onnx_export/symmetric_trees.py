@@ -11,7 +11,7 @@ from rffboost_ext.exporting import Array
 from rffboost_ext.terms import SymmetricTrees
 
 from .category_sets import without_category_sets
-from .conversion import convert_term, rounding_error, where_missing
+from .conversion import convert_term, rounding_error, sum_of, where_missing
 from .graph import BOOL, FLOAT32, FLOAT64, INT64, ConversionError, Graph
 from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
@@ -36,11 +36,8 @@ def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
     term, x = without_crosses(term.deepened(max(1, term.depth)), graph, x)
     term, x = without_category_sets(term, graph, x)
     columns = graph.node("Transpose", x, perm=[1, 0])
-    total = ""
-    for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
-        out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, columns, i)
-        total = graph.node("Add", total, out) if total else out
-    return total
+    groups = [slice(start, start + TREES_AT_ONCE) for start in range(0, term.n_trees, TREES_AT_ONCE)]
+    return sum_of(graph, (add_trees(term.trees(some), graph, columns, i) for i, some in enumerate(groups)))
 
 
 def without_crosses(term: SymmetricTrees, graph: Graph, x: str) -> tuple[SymmetricTrees, str]:
