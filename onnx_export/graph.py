@@ -83,7 +83,6 @@ class Graph:
         self.types: dict[str, np.dtype[Any]] = {}
         self._made: dict[Hashable, str] = {}
         self._final: set[str] = set()
-        self._used: set[str] = set()
 
     def input(self, name: str, dtype: DTypeLike) -> str:
         """Declare a value computed outside the graph."""
@@ -160,7 +159,6 @@ class Graph:
         default = self.types[inputs[0]] if dtype is None else np.dtype(dtype)
         self.types.update(dict.fromkeys(outputs, default) | inferred)
         self.domains.add(domain)
-        self._used.update(inputs)
         self.nodes.append(node)
         return name if n_outputs == 1 else outputs
 
@@ -211,7 +209,6 @@ class Graph:
         self.constants.update((tensor.name, tensor) for tensor in model.graph.initializer)
         nodes = list(all_nodes([*model.graph.node, *(node for f in model.functions for node in f.node)]))
         self.domains.update(node.domain for node in nodes)
-        self._used.update(name for node in nodes for name in node.input)
         self.nodes.extend(model.graph.node)
         self.functions.extend(model.functions)
         for imported in model.opset_import:
@@ -309,10 +306,10 @@ class Graph:
     def finish(self, x: str, name: str, dtype: DTypeLike) -> str:
         """Make `x` an output of the graph, of that name and type."""
         # What is an output already goes by that name.
-        x = self._made.get(("output", x), x)
-        if self.types[x] != np.dtype(dtype):
-            self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-        elif x in self._final or x in self._used:
+        x, dtype = self._made.get(("output", x), x), np.dtype(dtype)
+        if self.types[x] != dtype:
+            self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
+        elif x in self._final or any(x in node.input for node in all_nodes(self.nodes)):
             # Converters to float16 confuse outputs that other nodes take as inputs.
             self.node("Identity", x, name=name)
         else:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
 from .embedding import declare_opsets
-from .graph import BOOL, FLOAT32, FLOAT64, INT64, ConversionError, Graph
+from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
 from .model import input_names, value_info
 from .protos import numpy_type
 from .source import ExportSource
@@ -153,12 +153,7 @@ def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:
 
 def tensor_type(kind: np.dtype[Any], width: int) -> Any:
     """skl2onnx's type of an input, (n, width)."""
-    from skl2onnx.common import data_types as types
+    from skl2onnx.common.data_types import guess_data_type
 
-    numbers = {
-        FLOAT64: types.DoubleTensorType,
-        FLOAT32: types.FloatTensorType,
-        INT64: types.Int64TensorType,
-        BOOL: types.BooleanTensorType,
-    }
-    return numbers.get(kind, types.StringTensorType)([None, width])
+    ((_, example),) = guess_data_type(np.empty((1, width), dtype=kind))
+    return type(example)([None, width])

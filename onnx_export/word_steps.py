@@ -174,20 +174,21 @@ def count_words(step: CountVectorizer, graph: Graph, x: str) -> str:
 
 
 # The names of the parameters are prescribed by skl2onnx.
-def convert_words(scope: Any, operator: Any, container: Any) -> None:
-    """Counts of words, and their weights: skl2onnx has other words than Python."""
-    step: CountVectorizer = operator.raw_operator
-    graph, x = graph_at(scope, operator, container)
-    require_exact(step, graph)
-    counts = count_words(step, graph, x)
-    out = weighted(graph, counts, step) if isinstance(step, TfidfVectorizer) else counts
-    hand_over(graph, [out], operator, container)
+def convert_step(scope: Any, operator: Any, container: Any) -> None:
+    """Counts of words, their weights and rows divided by norms.
 
-
-def convert_weights(scope: Any, operator: Any, container: Any) -> None:
-    """Weights of counts: skl2onnx takes the logarithm of another number."""
+    skl2onnx has other words than Python, logarithms of other numbers, and NaN for rows of zeros in float64.
+    """
+    step = operator.raw_operator
     graph, x = graph_at(scope, operator, container)
-    hand_over(graph, [weighted(graph, x, operator.raw_operator)], operator, container)
+    if isinstance(step, CountVectorizer):
+        require_exact(step, graph)
+        x = count_words(step, graph, x)
+    if isinstance(step, TfidfTransformer | TfidfVectorizer):
+        x = weighted(graph, x, step)
+    if isinstance(step, Normalizer):
+        x = divided_by_norm(graph, x, step.norm)
+    hand_over(graph, [x], operator, container)
 
 
 def weighted(graph: Graph, x: str, step: TfidfTransformer | TfidfVectorizer) -> str:
@@ -199,12 +200,6 @@ def weighted(graph: Graph, x: str, step: TfidfTransformer | TfidfVectorizer) -> 
     if step.use_idf:
         x = graph.node("Mul", x, graph.constant(step.idf_, "idf"))
     return divided_by_norm(graph, x, step.norm)
-
-
-def convert_norm(scope: Any, operator: Any, container: Any) -> None:
-    """Rows divided by their norm: skl2onnx's rows of zeros become NaN in float64."""
-    graph, x = graph_at(scope, operator, container)
-    hand_over(graph, [divided_by_norm(graph, x, operator.raw_operator.norm)], operator, container)
 
 
 def divided_by_norm(graph: Graph, x: str, norm: str | None) -> str:
@@ -221,37 +216,21 @@ def divided_by_norm(graph: Graph, x: str, norm: str | None) -> str:
     return graph.node("Div", x, graph.node("Where", is_zero, graph.constant(1.0, "unit"), size))
 
 
-def same_shape(operator: Any) -> None:
-    """Declare the shape and the type of an output: those of the input, as real numbers."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-
-    declared = operator.inputs[0].type
-    kind = DoubleTensorType if isinstance(declared, DoubleTensorType) else FloatTensorType
-    operator.outputs[0].type = kind(copy(declared.shape))
-
-
-def shape_of_counts(dtype: str) -> Callable[[Any], None]:
-    """The function that declares the output of a vectorizer as numbers of a type."""
-
-    def declare(operator: Any) -> None:
-        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-
-        kind = DoubleTensorType if dtype == "float64" else FloatTensorType
-        operator.outputs[0].type = kind([None, len(operator.raw_operator.vocabulary_)])
-
-    return declare
-
-
-CONVERTERS: dict[type, Callable[..., None]] = {
-    CountVectorizer: convert_words,
-    TfidfVectorizer: convert_words,
-    TfidfTransformer: convert_weights,
-    Normalizer: convert_norm,
-}
+OWN_STEPS = CountVectorizer, TfidfVectorizer, TfidfTransformer, Normalizer
+CONVERTERS = dict.fromkeys(OWN_STEPS, convert_step)
 """Our converters for steps of scikit-learn."""
 
 
 def shapes(dtype: str) -> dict[type, Callable[[Any], None]]:
-    """The functions that declare the outputs of these steps in a graph of a type of numbers."""
-    texts = dict.fromkeys((CountVectorizer, TfidfVectorizer), shape_of_counts(dtype))
-    return dict.fromkeys(CONVERTERS, same_shape) | texts
+    """The functions that declare the outputs of these steps: counts in a type of numbers, others in that of X."""
+
+    def declare(operator: Any) -> None:
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+        step, declared = operator.raw_operator, operator.inputs[0].type
+        is_double, shape = isinstance(declared, DoubleTensorType), copy(declared.shape)
+        if isinstance(step, CountVectorizer):
+            is_double, shape = dtype == "float64", [None, len(step.vocabulary_)]
+        operator.outputs[0].type = (DoubleTensorType if is_double else FloatTensorType)(shape)
+
+    return dict.fromkeys(OWN_STEPS, declare)
