@@ -86,9 +86,8 @@ def test_every_loss_with_every_learner(index: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["cosines", "trees", "both", "neither", "leaves"])
-def test_few_rows_and_any_mixture(kind: str, n: int, dtype: str) -> None:
+def test_few_rows_and_any_mixture(kind: str, dtype: str) -> None:
     stump = random_trees(0, 3, d=2, depth=0)
     terms = {
         "cosines": (random_cosines(0, 7, 2),),
@@ -98,15 +97,11 @@ def test_few_rows_and_any_mixture(kind: str, n: int, dtype: str) -> None:
         "leaves": (stump,),
     }[kind]
     estimator = classifier(ensemble_of(*terms, baseline=0.3), 2)
-    X = np.random.default_rng(5).standard_normal((n, 2))
-    if n:
-        check(estimator, X, dtype)
-    outputs = run(to_onnx(estimator, dtype=dtype), held(X, dtype))
-    assert {name: array.shape for name, array in outputs.items()} == {
-        "label": (n,),
-        "probabilities": (n, 2),
-        "score": (n, 1),
-    }
+    X = np.random.default_rng(5).standard_normal((2, 2))
+    model = check(estimator, X, dtype)
+    for n in range(3):
+        shapes = {name: array.shape for name, array in run(model, held(X[:n], dtype)).items()}
+        assert shapes == {"label": (n,), "probabilities": (n, 2), "score": (n, 1)}
 
 
 @settings(max_examples=30, deadline=None)
