@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,9 @@ def declared_type(dtype: np.dtype[Any]) -> TypeProto:
     return helper.make_tensor_type_proto(element_type(dtype), None)
 
 
+opset_import = cache(helper.make_opsetid)
+
+
 def numpy_type(kind: TypeProto) -> np.dtype[Any]:
     """The NumPy type of a declared tensor; object for text."""
     return helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
@@ -42,7 +44,7 @@ def output_types(
     if not defs.has(node.op_type, version, node.domain):
         return {}
     schema = defs.get_schema(node.op_type, version, node.domain)
-    imports = list(starmap(helper.make_opsetid, opsets.items()))
+    imports = [opset_import(*entry) for entry in opsets.items()]
     inputs = {name: declared_type(types[name]) for name in node.input if name}
     outputs = infer_node_outputs(schema, node, inputs, opset_imports=imports)
     return {name: numpy_type(kind) for name, kind in outputs.items() if kind.tensor_type.elem_type}
