@@ -16,7 +16,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
 from .embedding import declare_opsets
-from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
+from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph, require_opset
 from .model import input_names, value_info
 from .protos import numpy_type
 from .source import ExportSource
@@ -32,6 +32,7 @@ ROWS = 100
 
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
     """`x` with NaN for numbers equal to those of `absent`, (p,)."""
+    require_opset(graph, 11, "steps that output a sparse matrix")
     with graph.scope("front"):
         # In float32: where scalers moved zeros, these numbers have rounding errors.
         numbers = graph.constant(absent, "absent", FLOAT32)

@@ -114,3 +114,9 @@ def test_absent_entries_are_read_as_by_the_estimator(steps: Any, dtype: str, cls
     found = OnnxPredictor(model).predict_proba(COUNTS)
     assert np.abs(found - pipeline.predict_proba(COUNTS)).max() < 1e-5
     verify_onnx(pipeline, model, COUNTS, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("step", [Normalizer(), OneHotEncoder()], ids=str)
+def test_old_operator_sets_are_refused(step: Any) -> None:
+    with pytest.raises(ValueError, match=r"opset must be at least 11 for (rows|steps)"):
+        to_onnx(boosted(step).fit(COUNTS, Y), opset=9)
