@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from onnx import ValueInfoProto
 
 from rffboost_ext.exporting import Array, CategoryEncoding
 
-from .graph import BOOL, FLOAT32, ML, Graph
+from .graph import FLOAT32, FLOAT64, ML, Graph, require_opset
 from .inputs import unused_text
 from .model import input_names, value_info
 from .protos import numpy_type
@@ -17,55 +17,33 @@ from .source import ExportSource
 
 AS_TEXT = "a table of text instead, such as by astype(str)"
 
-LOWEST_OPSET = 11
-"""The first version of the operator set whose Equal takes floating-point numbers."""
-
 
 def open_categories(
     source: ExportSource, encoding: CategoryEncoding, graph: Graph, dtype: str
 ) -> tuple[list[ValueInfoProto], str, dict[str, str] | None]:
     """Begin a graph with nodes that encode the columns of a table as one matrix of numbers and codes.
 
-    If any column is text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
-    input. Unknown categories become NaN.
-
-    Parameters
-    ----------
-    source : ExportSource
-    encoding : CategoryEncoding
-        The categories.
-    graph : Graph
-    dtype : {"float32", "float64"}
-        Type of the inputs that are numbers.
-
-    Returns
-    -------
-    inputs : list of ValueInfoProto
-        The declared inputs.
-    x : str
-        Name of the matrix.
-    missing_text : dict of str to str, or None
-        The text to write for a missing one, by input: '' if that is no category. None if no input is text.
+    The declared inputs, of type `dtype` if they are numbers, the name of the matrix, and the text to write for a
+    missing one in each input that is text: '' if that is no category. If any column is text, each column is a
+    separate input, (N, 1), named after it; else ``X``, (N, d), is the input. Unknown categories become NaN.
     """
     categories = encoding.categories
     columns = list(source.feature_names) or [f"x{j}" for j in range(len(categories))]
     names = input_names(columns, [extra.name for extra in source.extras])
-    entries = [*zip(names, categories, strict=True)]
-    texts = {
-        name: unused_text(list(entry), "") for name, entry in entries if entry is not None and holds_text(entry)
-    }
+    by_name = zip(names, categories, strict=True)
+    texts = {name: unused_text(entry.tolist(), "") for name, entry in by_name if holds_text(entry)}
     if texts:
         inputs = [value_info(name, object if name in texts else dtype, ["N", 1]) for name in names]
-        given = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
+        values = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
     else:
         inputs, x = [value_info("X", dtype, ["N", len(categories)])], graph.input("X", dtype)
         places = [graph.constant([j], "column") for j in range(len(categories))]
-        given = [graph.node("Gather", x, place, axis=1) for place in places]
-    codes = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
+        values = [graph.node("Gather", x, place, axis=1) for place in places]
+    codes = [encode_column(entry, name, graph) for entry, name in zip(categories, values, strict=True)]
     return inputs, codes[0] if len(codes) == 1 else graph.node("Concat", *codes, axis=1), texts or None
 
 
-def holds_text(categories: Array | None) -> bool:
+def holds_text(categories: Array | None) -> TypeGuard[Array]:
     """Whether a column holds text."""
     return categories is not None and categories.dtype == object
 
@@ -86,9 +64,9 @@ def encode_text(categories: Array, column: str, graph: Graph) -> str:
         raise ValueError(
             f"to_onnx: categories must be text or numbers, got {other!r} in input {column!r}: fit to {AS_TEXT}"
         )
-    known: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
-    known["values_floats"] = np.arange(len(categories), dtype=float).tolist()
-    return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **known)
+    codes: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
+    codes["values_floats"] = np.arange(len(categories), dtype=float).tolist()
+    return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **codes)
 
 
 def is_exact(dtype: np.dtype[Any], categories: Array) -> bool:
@@ -99,26 +77,20 @@ def is_exact(dtype: np.dtype[Any], categories: Array) -> bool:
 
 def encode_number(categories: Array, column: str, graph: Graph) -> str:
     """The code of each number, NaN for an unknown one."""
-    if graph.opset < LOWEST_OPSET:
-        raise ValueError(
-            f"to_onnx: opset must be at least {LOWEST_OPSET} for categories that are numbers, got {graph.opset}"
-        )
+    # The first one whose Equal takes floating-point numbers.
+    require_opset(graph, 11, "categories that are numbers")
     keys = categories.astype(graph.types[column])
     if not is_exact(keys.dtype, categories):
-        wider = (
-            "export with dtype='float64'" if is_exact(np.dtype(np.float64), categories) else f"fit to {AS_TEXT}"
-        )
+        advice = "export with dtype='float64'" if is_exact(FLOAT64, categories) else f"fit to {AS_TEXT}"
         raise ValueError(
             f"to_onnx: inputs of type {keys.dtype} cannot hold the categories {categories.tolist()} as they are; "
-            f"{wider}"
+            f"{advice}"
         )
     gap = graph.missing(graph.dtype)
     if not len(keys):
         return graph.node("Add", graph.cast(column, graph.dtype), gap)
-    same = graph.cast(
-        graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype), dtype=BOOL), graph.dtype
-    )
+    same = graph.cast(graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype)), graph.dtype)
     code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
-    found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)
-    return graph.node("Where", found, code, gap, dtype=graph.dtype)
+    is_known = graph.node("Greater", any_of, graph.constant(0.0, "nothing"))
+    return graph.node("Where", is_known, code, gap)

@@ -26,7 +26,7 @@ LARGEST = float(np.finfo(np.float32).max)
 LARGEST_EXPONENT = 80.0
 """Exponentials of larger numbers may be beyond the range of float32."""
 ROWS = 16
-"""Rows on which each term is compared."""
+"""Random rows on which each term is compared."""
 SLACK = 100.0
 """Bounds on rounding errors of users' terms are estimates: what is wrong differs by more than so many of them."""
 
@@ -34,40 +34,33 @@ SLACK = 100.0
 def check_conversion(source: ExportSource, graph: Graph, x: str, X: Any = None) -> None:
     """Raise a ConversionError that names the first term or link whose nodes compute something else.
 
-    Parameters
-    ----------
-    source : ExportSource
-    graph : Graph
-        The graph of the source, without the names of its outputs.
-    x : str
-        Name of the features of the ensemble.
-    X : array-like of shape (n, d), optional
-        Rows to compare on; by default random ones.
+    They are compared for the features `x` of the ensemble of some rows X of the user, or of random ones.
     """
     # Where x is a cast of the output of steps, nodes may read that output.
     casts = (node.input[0] for node in graph.nodes if node.op_type == "Cast" and x in node.output)
-    x = next((given for given in casts if graph.types[given].kind == "f"), x)
-    rows = None if X is None else first_rows(source, X)
+    x = next((name for name in casts if graph.types[name].kind == "f"), x)
+    rows = None if X is None else features_of(source, X)
     rows = random_rows(source, graph, x) if rows is None else rows
-    check_parts(graph, {x: rows}, [part for part in graph.parts if isinstance(part[0], Term)])
+    check_parts(graph, x, rows, [part for part in graph.parts if isinstance(part[0], Term)])
     for part in graph.parts:
         if isinstance(part[0], Link):
             # Means are products of numbers that lose digits: near 0 only they are as precise as the scores.
             largest = 3.0 if isinstance(getattr(part[0], "columns", part[0]), MeanLink) else LARGEST
-            check_parts(graph, {part[1]: scores_up_to(largest, source.ensemble.n_outputs)}, [part])
+            check_parts(graph, part[1], scores_up_to(largest, source.ensemble.n_outputs), [part])
 
 
-def first_rows(source: ExportSource, X: Any) -> Array | None:
-    """The features of the first rows of X, (n, d); None if it has no rows that the steps and the encoding take.
+def features_of(source: ExportSource, X: Any) -> Array | None:
+    """The features of rows X, (n, d); None if the steps and the encoding take none of them.
 
     X may be there for the names and types of its columns only.
     """
     try:
-        found = source.features(X.head(ROWS) if hasattr(X, "head") else X[:ROWS])
+        with np.errstate(all="ignore"):
+            features = source.features(X).astype(np.float64)
     # Transformers of scikit-learn raise errors of many kinds.
     except Exception:
         return None
-    return found if found.ndim == 2 and len(found) else None
+    return features if features.ndim == 2 and len(features) else None
 
 
 def random_rows(source: ExportSource, graph: Graph, x: str) -> Array:
@@ -93,34 +86,33 @@ def scores_up_to(largest: float, n_outputs: int) -> Array:
 
 
 def check_parts(
-    graph: Graph, inputs: Mapping[str, Array], parts: Sequence[tuple[Term | Link, str, str]], slack: float = SLACK
+    graph: Graph, x: str, X: Array, parts: Sequence[tuple[Term | Link, str, str]], slack: float = SLACK
 ) -> None:
     """Raise a ConversionError that names the first term or link whose nodes compute something else.
 
-    Outputs for the rows of `inputs`, by name, may differ by `slack` times a bound on rounding errors. Parts inside
+    Outputs for the values X of `x` may differ by `slack` times a bound on rounding errors. Parts inside
     others are compared on the values that the graph computes for them. A term without outputs for the rows, such
     as for random numbers in place of codes, is not compared.
     """
-    known = {name: values.astype(graph.types[name]) for name, values in inputs.items()}
-    names = [name for _, *ends in parts for name in ends]
+    values = {x: X.astype(graph.types[x])}
     # If that fails, each part by itself, to name the one that does.
     with suppress(ValueError):
-        known |= evaluate(graph, known, names)
+        values |= evaluate(graph, values, [name for _, *ends in parts for name in ends])
     is_complete = True
-    for part, given, output in parts:
+    for part, start, end in parts:
         try:
-            known |= evaluate(graph, known, [given])
-            wanted = outputs_of(part, known[given])
-            if wanted is None:
+            values |= evaluate(graph, values, [start])
+            expected = outputs_of(part, values[start])
+            if expected is None:
                 is_complete = False
                 continue
-            known |= evaluate(graph, known, [output])
+            values |= evaluate(graph, values, [end])
         except ValueError as error:
             if is_complete:
                 raise ConversionError(f"{error}, with the ONNX form of {type(part).__name__}") from error
             continue
-        if output in known:
-            require_same_outputs(part, known[given], wanted, known[output], graph.dtype, slack)
+        if end in values:
+            require_same_outputs(part, values[start], expected, values[end], graph.dtype, slack)
 
 
 def function_of(part: Term | Link) -> Callable[[Array], Array]:
@@ -139,25 +131,30 @@ def outputs_of(part: Term | Link, values: Array) -> Array | None:
 
 
 def require_same_outputs(
-    part: Term | Link, given: Array, wanted: Array, found: Array, dtype: np.dtype[Any], slack: float
+    part: Term | Link, values: Array, expected: Array, actual: Array, dtype: np.dtype[Any], slack: float
 ) -> None:
     """Raise a ConversionError unless outputs of a part's nodes for values (n, d) are those of the part."""
-    name, X = type(part).__name__, given.astype(np.float64)
-    if found.shape != wanted.shape:
+    name, X = type(part).__name__, values.astype(np.float64)
+    if actual.shape != expected.shape:
         raise ConversionError(
-            f"the ONNX form of {name} must have shape {wanted.shape}, (n, C), for {len(X)} rows, got {found.shape}"
+            f"the ONNX form of {name} must have shape {expected.shape}, (n, C), for {len(X)} rows, got "
+            f"{actual.shape}"
         )
-    error, eps = distances(found, wanted), EPS[str(dtype)]
-    error[~(np.abs(wanted) < LARGEST) | overflows(part, X, found)] = 0.0
+    error, eps = distances(actual, expected), EPS[str(dtype)]
+    error[~(np.abs(expected) < LARGEST)] = 0.0
+    if isinstance(part, Link):
+        # Links of a graph may have no number where float32 has none.
+        is_far = np.abs(X).max(axis=1, keepdims=True, initial=0.0) > LARGEST_EXPONENT
+        error[~np.isfinite(actual) & is_far] = 0.0
     # Most are as near as the last digit; the bound is computed if any is not.
-    if not (error > eps * np.abs(wanted)).any():
+    if not (error > eps * np.abs(expected)).any():
         return
     with np.errstate(all="ignore"):
-        allowed = allowed_error(part, X, wanted, eps, slack)
+        allowed = allowed_error(part, X, expected, eps, slack)
     wrong = ~(error <= allowed)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        at, should, got = (np.array2string(values[row], precision=6) for values in (X, wanted, found))
+        at, should, got = (np.array2string(array[row], precision=6) for array in (X, expected, actual))
         raise ConversionError(
             f"the ONNX form of {name} computes something else than {name}: for row {row}, {at}, Python has "
             f"{should} and the graph has {got}, {error[row, column]:.2g} apart, where rounding of {dtype} "
@@ -165,53 +162,39 @@ def require_same_outputs(
         )
 
 
-def overflows(part: Term | Link, X: Array, found: Array) -> Array:
-    """Where links of a graph have no number because of the range of float32, (n, W)."""
-    is_far = np.abs(X).max(axis=1, keepdims=True, initial=0.0) > LARGEST_EXPONENT
-    return ~np.isfinite(found) & is_far & isinstance(part, Link)
-
-
-def allowed_error(part: Term | Link, X: Array, wanted: Array, eps: float, slack: float) -> Array:
+def allowed_error(part: Term | Link, X: Array, expected: Array, eps: float, slack: float) -> Array:
     """The error of outputs that rounding explains, (n, C): of the values X (n, d), and within the part.
 
     Scores of links are of any size, so that each row has an error of its own.
     """
     is_term, sizes, function = isinstance(part, Term), np.abs(X), function_of(part)
-    own = rounding_error(part, X, eps) if isinstance(part, Term) else eps * (1.0 + np.abs(wanted))
+    own = rounding_error(part, X, eps) if isinstance(part, Term) else eps * (1.0 + np.abs(expected))
     moved = sizes + np.nanmax(sizes, axis=0 if is_term else 1, keepdims=True, initial=0.0)
-    sides = [np.abs(np.asarray(function(X + sign * 4.0 * eps * moved)) - wanted) for sign in (-1.0, 1.0)]
+    sides = [np.abs(np.asarray(function(X + sign * 4.0 * eps * moved)) - expected) for sign in (-1.0, 1.0)]
     return slack * own + np.nan_to_num(sides[0]) + np.nan_to_num(sides[1])
 
 
-def evaluate(graph: Graph, known: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
-    """Values of an unfinished graph, by name, from some that are known.
+def evaluate(graph: Graph, values: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
+    """Values of an unfinished graph, by name, from some of its values.
 
-    Raises
-    ------
-    ValueError
-        If ONNX Runtime cannot run these nodes. Without it nothing is returned where onnx's evaluator cannot.
+    They are empty where onnxruntime is not installed and onnx's evaluator cannot run the nodes.
     """
-    wanted = dict.fromkeys(names)
-    for name in known:
-        wanted.pop(name, None)
-    if not wanted:
+    outputs = [name for name in dict.fromkeys(names) if name not in values]
+    if not outputs:
         return {}
-    part, needed = copy(graph), {*wanted}
+    part, needed = copy(graph), {*outputs}
     part.nodes = []
     for node in reversed(graph.nodes):
-        if not needed.isdisjoint(node.output) and known.keys().isdisjoint(node.output):
+        if not needed.isdisjoint(node.output) and values.keys().isdisjoint(node.output):
             part.nodes.insert(0, node)
-            needed.update(node.input)
-            if node.attribute:
-                needed.update(*(inner.input for inner in all_nodes([node])))
+            needed.update(*(inner.input for inner in all_nodes([node])))
     part.constants = {name: tensor for name, tensor in graph.constants.items() if name in needed}
     # Of a constant, the number of rows at least.
-    given = {name: values for name, values in known.items() if name in needed} or dict([*known.items()][:1])
-    inputs = [value_info(name, graph.types[name], [None] * values.ndim) for name, values in given.items()]
-    outputs = [value_info(name, graph.types[name], None) for name in wanted]
+    feed = {name: array for name, array in values.items() if name in needed} or dict([*values.items()][:1])
+    inputs = [value_info(name, graph.types[name], [None] * array.ndim) for name, array in feed.items()]
+    ends = [value_info(name, graph.types[name], None) for name in outputs]
     try:
-        _, run = runner(assemble(part, inputs, outputs), "auto")
-        return run(given)
+        return runner(assemble(part, inputs, ends), "auto")[1](feed)
     except Exception:
         if find_spec("onnxruntime") is None:
             return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,23 +18,23 @@ WHOLE = "end to end"
 EPS = {"float32": float(np.finfo(np.float32).eps), "float64": float(np.finfo(np.float64).eps)}
 
 
-def distances(found: Array, wanted: Array) -> Array:
+def distances(actual: Array, expected: Array) -> Array:
     """The absolute differences of two arrays: 0 where both are equal or NaN, infinite where one is NaN.
 
     Infinite too if their shapes differ.
     """
-    if found.shape != wanted.shape:
+    if actual.shape != expected.shape:
         return np.array(np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.abs(found - wanted)
-    error[(found == wanted) | (np.isnan(found) & np.isnan(wanted))] = 0.0
+        error = np.abs(actual - expected)
+    error[(actual == expected) | (np.isnan(actual) & np.isnan(expected))] = 0.0
     error[np.isnan(error)] = np.inf
     return error
 
 
-def largest_difference(found: Array, wanted: Array) -> float:
+def largest_difference(actual: Array, expected: Array) -> float:
     """The largest of the distances."""
-    return float(distances(found, wanted).max(initial=0.0))
+    return float(distances(actual, expected).max(initial=0.0))
 
 
 def score_tolerance(source: ExportSource, features: Array, dtype: str, n_trees: int) -> float:
@@ -57,22 +57,12 @@ def score_tolerance(source: ExportSource, features: Array, dtype: str, n_trees: 
     return graph + bound(source.eps)
 
 
-def response_tolerance(source: ExportSource, raw: Array, score: float, eps: float) -> float:
-    """The largest error of probabilities or means if scores have errors of up to `score` each.
-
-    Parameters
-    ----------
-    source : ExportSource
-    raw : ndarray of shape (n, C)
-    score : float
-        Tolerance of the scores.
-    eps : float
-        Precision of the output itself.
-    """
-    exact = source.response(raw)
+def response_tolerance(response: Callable[[Array], Array], raw: Array, score: float, eps: float) -> float:
+    """The largest error of a response, of precision `eps`, to scores with errors of up to `score` each."""
+    exact = response(raw)
     moved = np.zeros(len(exact))
     for shift in score * np.eye(raw.shape[1]):
-        sides = [np.abs(source.response(raw + sign * shift) - exact).max(axis=1) for sign in (-1.0, 1.0)]
+        sides = [np.abs(response(raw + sign * shift) - exact).max(axis=1) for sign in (-1.0, 1.0)]
         moved += np.maximum(*sides)
     return float(np.nanmax(moved, initial=0.0) + 4.0 * eps * np.nanmax(np.abs(exact), initial=1.0))
 
@@ -149,19 +139,18 @@ class Report:
         return self.passed
 
     def __getitem__(self, output: str) -> Comparison:
-        known = {comparison.output: comparison for comparison in self.comparisons}
-        if output not in known:
-            raise KeyError(f"a comparison of {output!r}; there are those of {', '.join(known)}")
-        return known[output]
+        by_output = {comparison.output: comparison for comparison in self.comparisons}
+        if output not in by_output:
+            raise KeyError(f"a comparison of {output!r}; there are those of {', '.join(by_output)}")
+        return by_output[output]
 
     def __str__(self) -> str:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
         lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
-        known = [comparison.output for comparison in self.comparisons]
-        allowed = [line.tolerance for line in self.comparisons if line.output not in ("steps", WHOLE)]
-        most = NOTABLE * max(allowed, default=0.0)
+        limits = {line.output: line.tolerance for line in self.comparisons if line.output != WHOLE}
+        what = "rounding X" if limits.pop("steps", None) is None else "rounding X and the steps"
+        most = NOTABLE * max(limits.values(), default=0.0)
         if self.rounding > most:
-            what = "rounding X and the steps" if "steps" in known else "rounding X"
             kind, advice = ("float64", "") if self.dtype == "float64" else ("float32", ": see dtype='float64'")
             lines.append(f"  {what} to {kind} moves scores by up to {self.rounding:.3g}{advice}")
         if self.single > most:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Iterable
+from functools import reduce, singledispatch
 
 import numpy as np
 
 from rffboost_ext import Ensemble, Link, Term
 from rffboost_ext.exporting import Array
 
-from .graph import BOOL, ConversionError, Graph
+from .graph import ConversionError, Graph
 
 
 def no_form(kind: str, part: Term | Link, x: str, result: str) -> ConversionError:
@@ -97,8 +98,7 @@ def rounding_error(term: Term, X: Array, eps: float) -> float:
 
 def where_missing(graph: Graph, x: str, value: str) -> str:
     """x with `value` in the place of missing values."""
-    gap = graph.node("IsNaN", x, dtype=BOOL)
-    return graph.node("Where", gap, value, x, dtype=graph.types[x])
+    return graph.node("Where", graph.node("IsNaN", x), value, x)
 
 
 def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
@@ -111,17 +111,19 @@ def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
     """Raw scores, (n, C), of a compact ensemble: one group of nodes for each family of terms."""
     if not ensemble.terms:
         return rows_of(graph, x, ensemble.baseline)
-    total = ""
-    for i, term in enumerate(ensemble.terms):
-        output = convert_in_scope(term, graph, x, f"t{i}")
-        total = graph.node("Add", total, output) if total else output
+    total = sum_of(graph, (convert_in_scope(term, graph, x, f"t{i}") for i, term in enumerate(ensemble.terms)))
     return graph.node("Add", total, graph.constant(ensemble.baseline, "baseline"))
+
+
+def sum_of(graph: Graph, values: Iterable[str]) -> str:
+    """The sum of values, each of which may be made when its turn comes."""
+    return reduce(lambda total, value: graph.node("Add", total, value), values)
 
 
 def rows_of(graph: Graph, x: str, value: Array) -> str:
     """The row `value` (C,) repeated for each row of `x`: (n, C), whatever the entries of `x`."""
     first = graph.node("Gather", x, graph.constant([0], "first"), axis=1)
     # No number is less than itself, NaN and infinity included, so this is a column of zeros.
-    zero = graph.cast(graph.node("Less", first, first, dtype=BOOL), graph.dtype)
+    zero = graph.cast(graph.node("Less", first, first), graph.dtype)
     spread = graph.node("MatMul", zero, graph.constant(np.zeros((1, len(value))), "zero"))
     return graph.node("Add", spread, graph.constant(value, "constant"))

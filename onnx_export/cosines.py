@@ -8,7 +8,7 @@ import numpy as np
 
 from rffboost_ext import Cosines, Term
 from rffboost_ext.exporting import Array
-from rffboost_ext.terms import ClipAndLog
+from rffboost_ext.terms import ClipAndLog, Linear
 
 from .conversion import convert_term, rounding_error, where_missing
 from .graph import FLOAT32, Graph
@@ -16,17 +16,15 @@ from .scaling import Scaling, behind_scaling, center_and_scale
 
 FOLDABLE = 1.0
 """A center that shifts every phase by at most this is folded into the phases."""
+BLOCK = 4096
+"""Rows of which arguments are computed at once."""
 
 
 @convert_term.register
 def _(term: Cosines, graph: Graph, x: str) -> str:
     center, bias = center_and_bias(term, graph.dtype)
     graph.n_cosines += len(term.phase)
-    if center is not None:
-        x = graph.node("Sub", x, graph.constant(center, "center"))
-    if term.clipping is not None:
-        # Bounds relative to the center are as precise as the centered features.
-        x = clip_nodes(term.clipping if center is None else term.clipping.translate(-center), graph, x)
+    x = center_and_clip(center, term.clipping, graph, x)
     if term.projection is not None:
         x = graph.node("MatMul", x, graph.constant(term.projection.matrix.T, "projection"))
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
@@ -36,11 +34,17 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
 
 
-def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
-    """x imputed, clipped to a range per feature and log-transformed.
+def center_and_clip(center: Array | None, clipping: ClipAndLog | None, graph: Graph, x: str) -> str:
+    """x less a center, imputed, clipped to a range per feature and log-transformed.
 
-    The operator Clip has one range for all features.
+    Bounds relative to the center are as precise as the centered features. The operator Clip has one range for all
+    features.
     """
+    if center is not None:
+        x = graph.node("Sub", x, graph.constant(center, "center"))
+        clipping = None if clipping is None else clipping.translate(-center)
+    if clipping is None:
+        return x
     if clipping.means is not None:
         x = where_missing(graph, x, graph.constant(clipping.means, "fill"))
     if clipping.is_bounded:
@@ -49,16 +53,16 @@ def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
     return x if clipping.log_scale is None else log_nodes(clipping, clipping.log_scale, graph, x)
 
 
-def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
+def log_nodes(clipping: ClipAndLog, scale: Array, graph: Graph, x: str) -> str:
     """Clipped x with logarithms of the columns that are log-transformed."""
-    is_bent, (columns, ends, _) = bend != 0.0, clipping.log_columns
-    anchor = np.zeros(len(bend))
+    is_log, (columns, ends, _) = scale != 0.0, clipping.log_columns
+    anchor = np.zeros(len(scale))
     anchor[columns] = ends
     past = graph.node("Sub", x, graph.constant(anchor, "anchor"))
-    past = graph.node("Div", past, graph.constant(np.where(is_bent, bend, np.inf), "unit"))
+    past = graph.node("Div", past, graph.constant(np.where(is_log, scale, np.inf), "unit"))
     curve = graph.node("Log", graph.node("Add", past, graph.constant([1.0], "one")))
-    curve = graph.node("Mul", curve, graph.constant(bend, "bend"))
-    straight = graph.node("Mul", x, graph.constant(np.where(is_bent, 0.0, 1.0), "straight"))
+    curve = graph.node("Mul", curve, graph.constant(scale, "bend"))
+    straight = graph.node("Mul", x, graph.constant(np.where(is_log, 0.0, 1.0), "straight"))
     return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
 
 
@@ -92,12 +96,8 @@ def largest_shift(term: Cosines, center: Array) -> float:
 def _(term: Cosines, X: Array, eps: float) -> float:
     # Plus rounding errors of T partial sums, the larger ones about as large as the outputs.
     sums = np.sqrt(len(term.phase)) * float(np.nanmax(np.abs(term(X)), initial=0.0))
-    return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm(term.weight) + sums)
-
-
-def norm(weight: Array) -> float:
-    """The largest Euclidean norm of a column, ``|v|_2``."""
-    return float(np.sqrt(np.square(weight).sum(axis=0)).max(initial=0.0))
+    norm = np.sqrt(np.square(term.weight).sum(axis=0)).max(initial=0.0)
+    return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm + sums)
 
 
 def largest_argument(term: Cosines, X: Array) -> float:
@@ -106,7 +106,7 @@ def largest_argument(term: Cosines, X: Array) -> float:
         return 0.0
     clipped = term.clip_and_log(X)
     centered = clipped if term.center is None else clipped - term.center
-    arguments = (np.abs(term.angles(rows)) for rows in row_blocks(X))
+    arguments = (np.abs(term.angles(X[start : start + BLOCK])) for start in range(0, len(X), BLOCK))
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
     size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
     if term.clipping is not None and term.clipping.log_scale is not None:
@@ -116,11 +116,6 @@ def largest_argument(term: Cosines, X: Array) -> float:
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 
 
-def row_blocks(X: Array, size: int = 4096) -> list[Array]:
-    """The rows of X, a few thousand at a time."""
-    return [X[start : start + size] for start in range(0, len(X), size)]
-
-
 @behind_scaling.register
-def _(term: Cosines, scaling: Scaling, width: int, dtype: str) -> Term:
+def _(term: Cosines | Linear, scaling: Scaling, width: int, dtype: str) -> Term:
     return term.standardized(*center_and_scale(scaling, width))

@@ -17,14 +17,7 @@ from .links import convert_link, response_nodes
 
 @dataclass(frozen=True, eq=False)
 class ColumnLink(Link):
-    """A column of a response, (n, 1).
-
-    Parameters
-    ----------
-    columns : Link
-        From raw scores to the response.
-    column : int
-    """
+    """A column of the response of the link `columns`, (n, 1)."""
 
     columns: Link
     column: int
@@ -42,15 +35,7 @@ def _(link: ColumnLink, graph: Graph, raw: str) -> str:
 
 @dataclass(frozen=True)
 class MedianLink(Link):
-    """The median of the columns of a response.
-
-    Parameters
-    ----------
-    columns : Link
-        From raw scores to the columns.
-    size : int
-        How many there are.
-    """
+    """The median of the columns of the response of the link `columns`, `size` in number."""
 
     columns: Link
     size: int
@@ -61,16 +46,9 @@ class MedianLink(Link):
 
 @dataclass(frozen=True)
 class IntervalLink(Link):
-    """The first and the last column of a response, each moved outwards by a margin, (n, 2).
+    """The first and the last of `size` columns of a response, each moved outwards by a margin, (n, 2).
 
-    Parameters
-    ----------
-    columns : Link
-        From raw scores to the columns.
-    size : int
-        How many there are.
-    margin : float
-        In units of the response; where it is so negative that the ends would cross, both are the midpoint.
+    The margin is in units of the response; where it is so negative that the ends would cross, both are the middle.
     """
 
     columns: Link
@@ -90,10 +68,9 @@ def _(link: MedianLink, graph: Graph, raw: str) -> str:
     for column in ((link.size - 1) // 2, link.size // 2):
         weight[column] += 0.5
     columns = response_nodes(link.columns, graph, raw)
-    ordered = (
-        columns if isinstance(link.columns, SortedLink) else convert_link(SortedLink(link.size), graph, columns)
-    )
-    return graph.node("MatMul", ordered, graph.constant(weight, "middle"))
+    if not isinstance(link.columns, SortedLink):
+        columns = convert_link(SortedLink(link.size), graph, columns)
+    return graph.node("MatMul", columns, graph.constant(weight, "middle"))
 
 
 @convert_link.register
@@ -168,10 +145,7 @@ def _(link: MeanLink, graph: Graph, raw: str) -> str:
 def prediction_link(loss: Loss, n_outputs: int) -> Link:
     """The link from raw scores to the one prediction (n, 1) of a loss with a wide response.
 
-    Raises
-    ------
-    ConversionError
-        If it is neither the mean of a distribution nor the first column, and has no nodes of its own.
+    A ConversionError if it is not the first column and no nodes of its own are registered.
     """
     raw = np.random.default_rng(0).uniform(-3.0, 3.0, (64, n_outputs))
     response = loss.link.inverse(raw)

@@ -62,33 +62,33 @@ class Description:
     @property
     def missing_text(self) -> str:
         """How a missing text is written in each input of text; empty if no input is text."""
-        known = self.metadata.missing_text
-        if known is None:
+        texts = self.metadata.missing_text
+        if texts is None:
             return "unknown" if self.text_inputs else ""
         other = " or any other text that is no category" if self.metadata.categories else ""
-        words = [f"{known[name]!r}{other} in {name}" for name in self.text_inputs if name in known]
-        return ", ".join([*words, *(f"not allowed in {name}" for name in self.text_inputs if name not in known)])
+        words = [f"{texts[name]!r}{other} in {name}" for name in self.text_inputs if name in texts]
+        return ", ".join([*words, *(f"not allowed in {name}" for name in self.text_inputs if name not in texts)])
 
     def _lines(self) -> dict[str, str]:
-        known = self.metadata
+        metadata = self.metadata
+        names = f": {', '.join(metadata.feature_names)}" if metadata.feature_names else ""
         return {
-            "estimator": known.estimator,
-            "loss": f"{known.loss}, link {known.link}",
-            "ensemble": f"{known.n_cosines} cosines, {known.n_trees} trees, {known.n_outputs} raw scores",
-            "classes": "none" if known.classes is None else ", ".join(map(str, known.classes)),
-            "features": f"{known.n_features}"
-            + (f": {', '.join(known.feature_names)}" if known.feature_names else ""),
+            "estimator": metadata.estimator,
+            "loss": f"{metadata.loss}, link {metadata.link}",
+            "ensemble": f"{metadata.n_cosines} cosines, {metadata.n_trees} trees, {metadata.n_outputs} raw scores",
+            "classes": "none" if metadata.classes is None else ", ".join(map(str, metadata.classes)),
+            "features": f"{metadata.n_features}{names}",
             "inputs": ", ".join(f"{name} {shape}" for name, shape in self.inputs.items()),
             "outputs": ", ".join(f"{name} {shape}" for name, shape in self.outputs.items()),
             **({"missing text": self.missing_text} if self.text_inputs else {}),
-            "numbers": known.dtype,
+            "numbers": metadata.dtype,
             "file": f"{self.size} bytes, {self.nodes} nodes",
             "format": f"IR {self.ir_version}, opset {self.opset}"
-            + (f", {ML} {self.ml_opset}" * bool(self.ml_opset)),
+            + f", {ML} {self.ml_opset}" * bool(self.ml_opset),
             "runs on": f"ONNX Runtime {self.minimum_onnxruntime} and newer",
-            "written by": ", ".join(f"{name} {version}" for name, version in known.versions.items()),
-            **({"version": f"{known.model_version}"} if known.model_version else {}),
-            **({"metadata": f"{known.user_metadata}"} if known.user_metadata else {}),
+            "written by": ", ".join(f"{name} {version}" for name, version in metadata.versions.items()),
+            **({"version": f"{metadata.model_version}"} if metadata.model_version else {}),
+            **({"metadata": f"{metadata.user_metadata}"} if metadata.user_metadata else {}),
         }
 
 

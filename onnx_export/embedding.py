@@ -46,7 +46,7 @@ def free_inputs(model: ModelProto, names: Sequence[str]) -> list[ValueInfoProto]
     return free
 
 
-def chosen_output(model: ModelProto, name: str) -> tuple[str, np.dtype[Any]]:
+def output_named(model: ModelProto, name: str) -> tuple[str, np.dtype[Any]]:
     """Name and type of the output of a model that is named, or of its only one."""
     outputs = {entry.name: entry.type for entry in model.graph.output}
     if name not in outputs and (name or len(outputs) > 1):
@@ -59,12 +59,6 @@ def chosen_output(model: ModelProto, name: str) -> tuple[str, np.dtype[Any]]:
         entry.ClearField("type")
     inferred = {entry.name: entry.type for entry in infer_shapes(blank).graph.output}[name]
     return name, numpy_type(inferred if inferred.tensor_type.elem_type else outputs[name])
-
-
-def make_distinct(model: ModelProto, prefix: str, inputs: Mapping[str, str]) -> None:
-    """Rename a model's inputs as given, and put a prefix before all other names."""
-    rename_values(model.graph, lambda name: inputs.get(name, f"{prefix}.{name}"))
-    rename_functions(model, prefix.replace(".", "_") + "_")
 
 
 def rename_values(graph: GraphProto, new_name: Callable[[str], str]) -> None:
@@ -80,10 +74,10 @@ def rename_values(graph: GraphProto, new_name: Callable[[str], str]) -> None:
 
 def rename_functions(model: ModelProto, prefix: str) -> None:
     """Put a prefix before the names of a model's functions, where they are defined and called."""
-    known = {(function.domain, function.name) for function in model.functions}
+    defined = {(function.domain, function.name) for function in model.functions}
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
         for node in all_nodes(nodes):
-            if (node.domain, node.op_type) in known:
+            if (node.domain, node.op_type) in defined:
                 node.op_type = prefix + node.op_type
     for function in model.functions:
         function.name = prefix + function.name

@@ -36,7 +36,7 @@ from . import (  # noqa: F401  register kinds of terms and of estimators
     uncertainty,
 )
 from .category_nodes import open_categories
-from .check import check_conversion
+from .check import check_conversion, features_of
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .inputs import graph_inputs, input_types
@@ -157,14 +157,11 @@ def require_same_steps(source: ExportSource, model: ModelProto, X: Any, dtype: s
     """
     rows = np.random.default_rng(0).standard_normal((ROWS, source.n_features)) if X is None else X
     rows = in_float64(native_table(rows))
-    try:
-        with np.errstate(all="ignore"):
-            wanted = source.features(rows).astype(np.float64)
-    # Transformers of scikit-learn raise errors of many kinds.
-    except Exception:
+    features = features_of(source, rows)
+    if features is None:
         return
     metadata = read_metadata(model)
-    zeros = np.zeros((len(wanted), source.n_offsets)) if source.n_offsets else None
+    zeros = np.zeros((len(features), source.n_offsets)) if source.n_offsets else None
     advice = "; export with dtype='float32'" if dtype == "float64" else ""
     try:
         feed = graph_inputs(rows, input_types(model), metadata, zeros)
@@ -175,15 +172,17 @@ def require_same_steps(source: ExportSource, model: ModelProto, X: Any, dtype: s
         raise ValueError(
             f"to_onnx: the steps before the ensemble have no graph that runs on X: {error}{advice}"
         ) from error
-    (steps,) = features_in_graph(metadata, outputs, wanted)[1]
-    expected, found = wanted.shape, outputs[metadata.steps].shape
+    in_graph, (steps,) = features_in_graph(metadata, outputs, features)
+    is_shape_wrong = in_graph.shape != features.shape
     # Random rows may be too far from those of the fit: only rounding to float32 counts.
-    is_known = X is not None or (dtype == "float64" and steps.error < SINGLE)
-    if expected != found or (is_known and not steps.passed):
-        what = f"shape {found} for {expected}" if expected != found else f"an error of {steps.error:.2g}"
+    is_comparable = X is not None or (dtype == "float64" and steps.error < SINGLE)
+    if is_shape_wrong or (is_comparable and not steps.passed):
+        fault = (
+            f"shape {in_graph.shape} for {features.shape}" if is_shape_wrong else f"an error of {steps.error:.2g}"
+        )
         raise ValueError(
             f"to_onnx: skl2onnx converts the steps before the ensemble into a graph whose output in {dtype} has "
-            f"{what}{advice}"
+            f"{fault}{advice}"
         )
 
 
@@ -289,11 +288,9 @@ def graph_outputs(source: ExportSource, graph: Graph, raw: str) -> dict[str, tup
     response, n_outputs = response_nodes(source.link, graph, raw), source.ensemble.n_outputs
     values: dict[str, tuple[str, list[Any]]] = {}
     if source.classes is not None:
-        known = class_tensor(source.classes)
-        values["label"] = label(source, graph, raw, known), ["N", len(known)] if source.multilabel else ["N"]
-        values["probabilities"] = response, ["N", len(known)]
-    else:
-        values["variable"] = response, ["N", source.width]
+        labels = label(source, graph, raw, class_tensor(source.classes))
+        values["label"] = labels, ["N", source.width] if source.multilabel else ["N"]
+    values[source.main_output] = response, ["N", source.width]
     if source.classes is not None or response != raw:
         values["score"] = raw, ["N", n_outputs]
     for extra in source.extras:
@@ -307,18 +304,12 @@ def label(source: ExportSource, graph: Graph, raw: str, classes: Array) -> str:
         is_likely = graph.node("Greater", response_nodes(source.link, graph, raw), graph.constant(0.5, "half"))
         return graph.cast(is_likely, INT64)
     columns = class_columns(source.link, graph, raw, source.ensemble.n_outputs)
-    index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
+    index = graph.node("ArgMax", columns, axis=1, keepdims=0)
     return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
 
 
 def class_tensor(classes: Array) -> Array:
-    """Class labels as ONNX can store them: text, or int64 for whole numbers and booleans.
-
-    Raises
-    ------
-    TypeError
-        If they are neither.
-    """
+    """Class labels as ONNX can store them: text, or int64 for whole numbers and booleans; else a TypeError."""
     if classes.dtype.kind in "UO" and all(isinstance(name, str) for name in classes):
         return classes.astype(np.str_)
     if classes.dtype.kind in "iufb" and np.array_equal(classes.astype(np.int64), classes):

@@ -14,7 +14,7 @@ from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, helper
 from rffboost_ext import Link, Term
 from rffboost_ext.exporting import Array
 
-from .embedding import chosen_output, free_inputs, make_distinct, valid_copy
+from .embedding import free_inputs, output_named, rename_functions, rename_values, valid_copy
 from .protos import all_nodes, numpy_type, output_types, tensor
 
 ML = "ai.onnx.ml"
@@ -83,7 +83,6 @@ class Graph:
         self.types: dict[str, np.dtype[Any]] = {}
         self._made: dict[Hashable, str] = {}
         self._final: set[str] = set()
-        self._used: set[str] = set()
 
     def input(self, name: str, dtype: DTypeLike) -> str:
         """Declare a value computed outside the graph."""
@@ -156,11 +155,10 @@ class Graph:
         outputs = (name, *map(f"{name}.{{}}".format, range(1, n_outputs)))
         node = helper.make_node(op, inputs, outputs, domain=domain, **attributes)
         self.opsets.setdefault(domain, 1)
-        known = output_types(node, self.types, self.opsets) if dtype is None else {}
+        inferred = output_types(node, self.types, self.opsets) if dtype is None else {}
         default = self.types[inputs[0]] if dtype is None else np.dtype(dtype)
-        self.types.update(dict.fromkeys(outputs, default) | known)
+        self.types.update(dict.fromkeys(outputs, default) | inferred)
         self.domains.add(domain)
-        self._used.update(inputs)
         self.nodes.append(node)
         return name if n_outputs == 1 else outputs
 
@@ -201,24 +199,21 @@ class Graph:
         'embedded.variable'
         """
         model = valid_copy(model, self.opsets)
-        free, (end, kind) = free_inputs(model, inputs), chosen_output(model, output)
+        free, (end, kind) = free_inputs(model, inputs), output_named(model, output)
         prefix = self._fresh("embedded")
         while any(name.startswith(f"{prefix}.") for name in self.types):
             prefix += "_"
-        given = {
-            entry.name: self._as_real(value, numpy_type(entry.type))
-            for entry, value in zip(free, inputs, strict=True)
-        }
-        make_distinct(model, prefix, given)
+        renamed = {e.name: self._as_real(x, numpy_type(e.type)) for e, x in zip(free, inputs, strict=True)}
+        rename_values(model.graph, lambda name: renamed.get(name, f"{prefix}.{name}"))
+        rename_functions(model, prefix.replace(".", "_") + "_")
         self.constants.update((tensor.name, tensor) for tensor in model.graph.initializer)
         nodes = list(all_nodes([*model.graph.node, *(node for f in model.functions for node in f.node)]))
         self.domains.update(node.domain for node in nodes)
-        self._used.update(name for node in nodes for name in node.input)
         self.nodes.extend(model.graph.node)
         self.functions.extend(model.functions)
         for imported in model.opset_import:
             self.opsets.setdefault(imported.domain, imported.version)
-        out = given.get(end, f"{prefix}.{end}")
+        out = renamed.get(end, f"{prefix}.{end}")
         made = (prefix, *self.constants, *(name for node in nodes for name in node.output))
         self.types |= dict.fromkeys(made, self.dtype) | self.types | {out: kind}
         return self._as_real(out, self.dtype)
@@ -239,10 +234,10 @@ class Graph:
         """
         array = np.asarray(value)
         if array.dtype.kind == "f":
-            given, kind = array, np.dtype(self.dtype if dtype is None else dtype)
+            exact, kind = array, np.dtype(self.dtype if dtype is None else dtype)
             with np.errstate(over="ignore"):
-                array = given.astype(kind)
-            lost = given[np.isinf(array) & np.isfinite(given)]
+                array = exact.astype(kind)
+            lost = exact[np.isinf(array) & np.isfinite(exact)]
             if len(lost) and name not in ("low", "high"):
                 raise ValueError(
                     f"to_onnx: the model must have numbers within the range of dtype {kind}, got {lost[0]:g} as "
@@ -311,24 +306,26 @@ class Graph:
     def finish(self, x: str, name: str, dtype: DTypeLike) -> str:
         """Make `x` an output of the graph, of that name and type."""
         # What is an output already goes by that name.
-        x = self._made.get(("output", x), x)
-        if self.types[x] != np.dtype(dtype):
-            self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-        elif x in self._final or x in self._used:
+        x, dtype = self._made.get(("output", x), x), np.dtype(dtype)
+        if self.types[x] != dtype:
+            self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
+        elif x in self._final or any(x in node.input for node in all_nodes(self.nodes)):
             # Converters to float16 confuse outputs that other nodes take as inputs.
             self.node("Identity", x, name=name)
         else:
-            self._rename(x, name)
+            node = next(node for node in reversed(self.nodes) if x in node.output)
+            node.output[list(node.output).index(x)] = name
+            self.types[name] = self.types.pop(x)
             self._made["output", x] = name
         self._final.add(name)
         return name
 
     @contextmanager
-    def scope(self, name: str) -> Iterator[str]:
+    def scope(self, name: str) -> Iterator[None]:
         """A context in which names are prefixed with `name` and a dot, after the prefixes of enclosing scopes."""
         outer, self.prefix = self.prefix, f"{self.prefix}{name}."
         try:
-            yield self.prefix
+            yield
         finally:
             self.prefix = outer
 
@@ -340,10 +337,8 @@ class Graph:
             full = f"{base}{number}"
         return full
 
-    def _rename(self, old: str, new: str) -> None:
-        """Rename a value that no node takes as input."""
-        for node in reversed(self.nodes):
-            if old in node.output:
-                node.output[list(node.output).index(old)] = new
-                break
-        self.types[new] = self.types.pop(old)
+
+def require_opset(graph: Graph, least: int, purpose: str) -> None:
+    """Raise a ConversionError unless the operator set of a graph has what some nodes need."""
+    if graph.opset < least:
+        raise ConversionError(f"to_onnx: opset must be at least {least} for {purpose}, got {graph.opset}")

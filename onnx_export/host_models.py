@@ -36,21 +36,21 @@ BY_LABEL = ("multi:softmax", "binary:hinge")
 
 def host_source(model: Any) -> ExportSource:
     """The source of a Booster or of an estimator that has one."""
-    found = read_model(model)
-    ensemble, encoding = found.encoded(raw_ensemble(model, found))
-    is_xgboost = type(found.booster).__module__.startswith("xgboost")
+    host = read_model(model)
+    ensemble, encoding = host.encoded(raw_ensemble(model, host))
+    is_xgboost = type(host.booster).__module__.startswith("xgboost")
     has_own_loss = hasattr(model, "loss_")
     # Our estimators and LightGBM take absent entries of a sparse matrix for 0.
     absent_is_missing = is_xgboost and not has_own_loss
-    scores = (xgboost_scores if is_xgboost else lightgbm_scores)(found, encoding)
+    scores = (xgboost_scores if is_xgboost else lightgbm_scores)(host, encoding)
     to_raw = model.score_conversion().raw if has_own_loss else as_columns
-    fields = fields_of_own_loss(model) if has_own_loss else fields_of_objective(model, found)
+    fields = fields_of_own_loss(model) if has_own_loss else fields_of_objective(model, host)
     return ExportSource(
         estimator=type(model).__name__,
         ensemble=ensemble.compact(),
-        n_features=found.n_features,
+        n_features=host.n_features,
         raw=lambda X: to_raw(scores(X.toarray() if issparse(X) and not absent_is_missing else X)),
-        feature_names=() if found.names is None else tuple(map(str, found.names)),
+        feature_names=() if host.names is None else tuple(map(str, host.names)),
         eps=float(np.finfo(np.float32 if is_xgboost else np.float64).eps),
         encoding=encoding,
         absent_is_missing=absent_is_missing,
@@ -74,11 +74,11 @@ def fields_of_own_loss(model: Any) -> dict[str, Any]:
     return fields_of_loss(model.loss_, n_outputs) | offsets | {"classes": classes}
 
 
-def fields_of_objective(model: Any, found: HostModel) -> dict[str, Any]:
+def fields_of_objective(model: Any, host: HostModel) -> dict[str, Any]:
     """The fields of a source that a model has from an objective of the host."""
-    name, n_outputs, is_booster = found.objective.split()[0], found.ensemble.n_outputs, model is found.booster
+    name, n_outputs, is_booster = host.objective.split()[0], host.ensemble.n_outputs, model is host.booster
     # A Booster that records one of XGBoost's objectives is exported with it.
-    link = found.link or (XGBOOST.get(name) if is_booster else None)
+    link = host.link or (XGBOOST.get(name) if is_booster else None)
     if link is None:
         raise ValueError(
             "objective must be one of the library's own, got a callable, whose link is unknown: give it as a Loss "
@@ -92,7 +92,7 @@ def fields_of_objective(model: Any, found: HostModel) -> dict[str, Any]:
     if isinstance(link, BinaryLogitLink) and n_outputs > 1:
         raise ValueError(f"objective {name!r} of {n_outputs} labels per row has no ONNX form here")
     n_classes = n_classes_of(link, n_outputs) if is_booster or is_classifier(model) else None
-    classes = found.classes if found.classes is not None or n_classes is None else np.arange(n_classes)
+    classes = host.classes if host.classes is not None or n_classes is None else np.arange(n_classes)
     if classes is not None and len(classes) < 2:
         raise ValueError(f"a classifier must have at least 2 classes to be exported, got {classes.tolist()}")
     return {"loss": name, "link": link, "response": link.inverse, "classes": classes}
@@ -106,22 +106,10 @@ def n_classes_of(link: Link, n_outputs: int) -> int | None:
 
 
 def estimator_link(link: Link, of_classifier: bool, objective: str, owner: str) -> Link:
-    """The link with which an estimator of a host predicts: its class matters more than its objective.
+    """The link with which an estimator of a host predicts: its class matters more than its objective and its link.
 
-    Parameters
-    ----------
-    link : Link
-        That of the objective.
-    of_classifier : bool
-        Whether the estimator is a classifier.
-    objective, owner : str
-        For the message.
-
-    Raises
-    ------
-    ValueError
-        If there is none: a classifier of means, which compares them with a half, a regressor of labels, or a
-        classifier that compares raw scores with a half.
+    A ValueError, which names the objective and the owner, if there is none: a classifier of means, which compares
+    them with a half, a regressor of labels, or a classifier that compares raw scores with a half.
     """
     if of_classifier and isinstance(link, LogitLink):
         return BinaryLogitLink(link.slope)
@@ -138,13 +126,13 @@ def estimator_link(link: Link, of_classifier: bool, objective: str, owner: str) 
     return link
 
 
-def xgboost_scores(found: HostModel, encoding: CategoryEncoding | None) -> Callable[[Any], Array]:
+def xgboost_scores(host: HostModel, encoding: CategoryEncoding | None) -> Callable[[Any], Array]:
     """XGBoost's own scores as a function of X."""
     from xgboost import DMatrix
 
-    known = found.read_categories()
-    rounds = {"iteration_range": (0, len(found.ensemble)), "validate_features": False, "output_margin": True}
-    kinds = ["q" if entry is None else "c" for entry in known]
+    categories = host.read_categories()
+    rounds = {"iteration_range": (0, len(host.ensemble)), "validate_features": False, "output_margin": True}
+    kinds = ["q" if entry is None else "c" for entry in categories]
 
     def matrix(X: Any) -> Any:
         if encoding is None:
@@ -152,28 +140,27 @@ def xgboost_scores(found: HostModel, encoding: CategoryEncoding | None) -> Calla
         X = read_table(X)
         if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
             return DMatrix(native_table(X), enable_categorical=True)
-        return DMatrix(host_codes(X, known, encoding), feature_types=kinds, enable_categorical=True)
+        return DMatrix(host_codes(X, categories, encoding), feature_types=kinds, enable_categorical=True)
 
-    return lambda X: found.booster.predict(matrix(X), **rounds)
+    return lambda X: host.booster.predict(matrix(X), **rounds)
 
 
-def lightgbm_scores(found: HostModel, encoding: CategoryEncoding | None) -> Callable[[Any], Array]:
+def lightgbm_scores(host: HostModel, encoding: CategoryEncoding | None) -> Callable[[Any], Array]:
     """LightGBM's own scores as a function of X."""
-    known = found.read_categories()
+    categories = host.read_categories()
     # The raw scores of a random forest are sums; its predictions use their mean.
-    n_rounds = len(found.ensemble) if found.averages else 1
-    return lambda X: found.booster.predict(host_codes(X, known, encoding), raw_score=True) / n_rounds
+    n_rounds = len(host.ensemble) if host.averages else 1
+    return lambda X: host.booster.predict(host_codes(X, categories, encoding), raw_score=True) / n_rounds
 
 
-def host_codes(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:
-    """X as numbers, with a host's codes in place of categories: their order in `known`."""
+def host_codes(X: Any, categories: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:
+    """X as numbers, with a host's codes in place of categories, which are in the order of these codes."""
     if encoding is None:
         return np.asarray(X)
     codes = encoding.transform(X)[0]
-    for j, categories in enumerate(known):
-        if categories is None:
-            continue
-        # Our codes follow the sorted categories.
-        order, found = np.argsort(categories), np.isfinite(codes[:, j])
-        codes[found, j] = order[codes[found, j].astype(int)]
+    for j, entry in enumerate(categories):
+        if entry is not None:
+            # Our codes follow the sorted categories.
+            order, is_code = np.argsort(entry), np.isfinite(codes[:, j])
+            codes[is_code, j] = order[codes[is_code, j].astype(int)]
     return codes

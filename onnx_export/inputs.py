@@ -55,62 +55,41 @@ def input_types(model: ModelProto) -> dict[str, int]:
 
 
 def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin: Any = None) -> dict[str, Array]:
-    """X and an offset as the inputs of a graph: name to array.
+    """X and an offset as the inputs of a graph, name to array, of ONNX's element types `inputs`.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix, DataFrame or sequence of str
-    inputs : dict of str to int
-        ONNX's element type of each input.
-    metadata : Metadata
-        The metadata of the file.
-    base_margin : array-like of shape (n,) or (n, C), optional
-        The offset of each row, for a file with such an input.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X has other columns or types than the file, missing values in a column that had none in fit, or is a
-        masked array; if the offset is missing, superfluous, or of another shape or type.
+    Other columns or types than those of the file raise a TypeError or ValueError, as do missing values in a column
+    that had none in fit, masked arrays, and an offset that is missing, superfluous, or of another shape or type.
     """
     X = read_table(dense_with_nan(X) if metadata.absent_is_missing and issparse(X) else X)
     columns = [str(name) for name in column_names(X)] if is_table(X) else None
-    offset = {OFFSET: inputs[OFFSET]} if metadata.n_offsets else {}
-    inputs = {name: kind for name, kind in inputs.items() if name not in offset}
-    is_matrix = list(inputs) == ["X"]
+    features = {name: kind for name, kind in inputs.items() if name != OFFSET or not metadata.n_offsets}
+    is_matrix = list(features) == ["X"]
     if columns and metadata.feature_names and (is_matrix or metadata.categories):
         require_names(columns, metadata)
-    if np.ndim(X) == 1 and [*inputs.values()] == [TensorProto.STRING]:
+    if np.ndim(X) == 1 and [*features.values()] == [TensorProto.STRING]:
         # A pipeline that begins with a vectorizer takes texts.
         X = np.array([*X], dtype=object)[:, None]
     if is_matrix:
-        found = {"X": matrix(X, inputs["X"], metadata.n_features)}
-        has_gap: Any = np.isnan(found["X"]).any(axis=0)
+        feed = {"X": matrix(X, features["X"], metadata.n_features)}
+        has_gap: Any = np.isnan(feed["X"]).any(axis=0)
     else:
-        found, has_gap = separate_columns(X, columns, inputs, metadata)
+        feed, has_gap = separate_columns(X, columns, features, metadata)
     # Steps before the ensemble may impute missing values; their output is checked.
     if not metadata.steps:
         require_known_gaps(has_gap, metadata)
     require_base_margin(metadata.estimator, base_margin, metadata.n_offsets > 0)
-    for name, kind in offset.items():
-        margin = check_base_margin(base_margin, len(next(iter(found.values()))), metadata.n_offsets)
-        found[name] = margin.astype(helper.tensor_dtype_to_np_dtype(kind))
-    return found
+    if metadata.n_offsets:
+        margin = check_base_margin(base_margin, len(next(iter(feed.values()))), metadata.n_offsets)
+        feed[OFFSET] = margin.astype(helper.tensor_dtype_to_np_dtype(inputs[OFFSET]))
+    return feed
 
 
 def require_known_gaps(has_gap: Any, metadata: Metadata, where: str = "") -> None:
-    """Raise a ValueError if a column has missing values that had none in fit, as the estimator does.
+    """Raise a ValueError if a column has missing values, (d,), that had none in fit, as the estimator does.
 
-    Parameters
-    ----------
-    has_gap : array-like of shape (d,)
-        Whether each column has missing values.
-    metadata : Metadata
-    where : str, default=""
-        Where the columns are, if they are not the user's own.
+    `where` says which columns they are, if they are not the user's own.
     """
-    lost = set(np.flatnonzero(has_gap).tolist()) - {*(metadata.gaps or ())}
-    if metadata.gaps is None or not lost:
+    if metadata.gaps is None or not (lost := {*np.flatnonzero(has_gap).tolist()} - {*metadata.gaps}):
         return
     column = min(lost)
     name = repr(metadata.feature_names[column]) if metadata.feature_names and not where else str(column)
@@ -119,28 +98,25 @@ def require_known_gaps(has_gap: Any, metadata: Metadata, where: str = "") -> Non
 
 def matrix(X: Any, kind: int, n_features: int) -> Array:
     """X as a row-major matrix of an element type, its shape checked."""
-    given = as_numbers(X, in_fit=False)
-    if len(np.shape(given)) != 2 or np.shape(given)[1] != n_features:
-        raise ValueError(f"X must have shape (n, {n_features}), as at the fit, got {np.shape(given)}")
-    return converted(given, kind, "X")
+    numbers = as_numbers(X, in_fit=False)
+    if len(np.shape(numbers)) != 2 or np.shape(numbers)[1] != n_features:
+        raise ValueError(f"X must have shape (n, {n_features}), as at the fit, got {np.shape(numbers)}")
+    return as_element_type(numbers, kind, "X")
 
 
-def converted(given: Any, kind: int, name: str) -> Array:
+def as_element_type(numbers: Any, kind: int, name: str) -> Array:
     """Numbers as an element type of ONNX, in rows.
 
-    Raises
-    ------
-    ValueError
-        If they are infinite, or integers or booleans are expected and they are others or missing.
+    A ValueError for infinite ones, and for others or missing ones where integers or booleans are expected.
     """
     dtype = helper.tensor_dtype_to_np_dtype(kind)
     # Numbers beyond the range of float32 become infinite.
     with np.errstate(over="ignore", invalid="ignore"):
-        array = np.ascontiguousarray(given, dtype=dtype)
+        array = np.ascontiguousarray(numbers, dtype=dtype)
         is_finite = dtype.kind != "f" or np.isfinite(array.sum())
-    if not is_finite and np.isinf(np.asarray(given)[np.isinf(array)].astype(np.float64)).any():
+    if not is_finite and np.isinf(np.asarray(numbers)[np.isinf(array)].astype(np.float64)).any():
         raise ValueError(f"{name} contains infinity: values must be finite numbers, or NaN where they are missing")
-    if dtype.kind in "iub" and (changed := given[array != given]).size:
+    if dtype.kind in "iub" and (changed := numbers[array != numbers]).size:
         raise ValueError(f"{name} must be of type {dtype}, as at the export, got {changed[0]!s}")
     return array
 
@@ -151,24 +127,11 @@ def require_names(columns: list[str], metadata: Metadata) -> None:
         raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
 
 
-def text_values(values: Array, categories: Sequence[Any] | None) -> Array:
-    """A column of text, (n,), with a text that is no category for missing values and what is no text."""
-    other = unused_text(categories, "\0other")
-    return np.array([value if isinstance(value, str) else other for value in values.tolist()], dtype=object)
-
-
 def unused_text(categories: Sequence[Any] | None, text: str) -> str:
     """The text, lengthened until no category equals it."""
     while text in (categories or ()):
         text += "_"
     return text
-
-
-def require_text(values: Array, name: str) -> None:
-    """Raise a TypeError for a column, (n,), that has values but no text."""
-    known = [value for value in values.tolist() if not is_missing(value)]
-    if known and not any(isinstance(v, str) for v in known):
-        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 
 
 def separate_columns(
@@ -179,41 +142,44 @@ def separate_columns(
     They are found by position if the ensemble itself encodes categories, else by name. Inputs may have other names
     than the columns.
     """
-    known, gaps = metadata.feature_names, metadata.missing_text or {}
-    found: dict[str, Array] = {}
+    feed: dict[str, Array] = {}
     has_gap: list[bool] = []
-    names = list(known) if len(known) == len(inputs) else list(inputs)
-    in_order = metadata.categories or not (columns or known)
-    places = positions(X, names) if in_order else positions_by_name(X, columns, names)
-    for column, (name, kind) in enumerate(inputs.items()):
+    gap_texts = metadata.missing_text or {}
+    names = list(metadata.feature_names if len(metadata.feature_names) == len(inputs) else inputs)
+    in_order = bool(metadata.categories) or not (columns or metadata.feature_names)
+    places = positions(X, columns, names, in_order)
+    for j, (entry, kind) in enumerate(inputs.items()):
         if kind != TensorProto.STRING:
-            values = converted(
-                number_columns(X, [places[column]], in_fit=False)[0], kind, f"column {names[column]!r} of X"
-            )
-            has_gap.append(bool(np.isnan(values).any()))
+            numbers = number_columns(X, [places[j]], in_fit=False)[0]
+            values = as_element_type(numbers, kind, f"column {names[j]!r} of X")
+            is_gap = np.isnan(values)
         else:
-            values = np.asarray(column_values(X, places[column]))
-            require_text(values, names[column])
-            missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
-            has_gap.append(bool(missing.any()))
-            values = values.astype(object)
+            values = np.asarray(column_values(X, places[j])).astype(object)
+            is_gap = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+            require_text(values[~is_gap], names[j])
             if metadata.categories:
-                values = text_values(values, metadata.categories[column])
-            elif name in gaps:
-                values[missing] = gaps[name]
-        found[name] = values[:, None]
-    return found, has_gap
+                # What is no text, such as a missing value, is no category.
+                is_text = [isinstance(value, str) for value in values.tolist()]
+                values[~np.array(is_text, dtype=bool)] = unused_text(metadata.categories[j], "\0other")
+            elif entry in gap_texts:
+                values[is_gap] = gap_texts[entry]
+        has_gap.append(bool(is_gap.any()))
+        feed[entry] = values[:, None]
+    return feed, has_gap
 
 
-def positions(X: Any, names: list[str]) -> Sequence[int]:
-    """The positions of all columns of X; a ValueError unless there are as many as `names`."""
-    if len(np.shape(X)) != 2 or np.shape(X)[1] != len(names):
-        raise ValueError(f"X must have the {len(names)} columns {names}, got shape {np.shape(X)}")
-    return range(len(names))
+def require_text(values: Array, name: str) -> None:
+    """Raise a TypeError if there are values of a column, (n,), but no text."""
+    if len(values) and not any(isinstance(value, str) for value in values):
+        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {values[0]!r}")
 
 
-def positions_by_name(X: Any, columns: list[str] | None, names: list[str]) -> Sequence[int]:
-    """The positions of `names` among the columns of a table."""
+def positions(X: Any, columns: list[str] | None, names: list[str], in_order: bool) -> Sequence[int]:
+    """The positions of `names` in X: all of its columns in their order, or those of a table of that name."""
+    if in_order:
+        if len(np.shape(X)) != 2 or np.shape(X)[1] != len(names):
+            raise ValueError(f"X must have the {len(names)} columns {names}, got shape {np.shape(X)}")
+        return range(len(names))
     if columns is None:
         raise TypeError(f"X must be a table with the columns {names}, got {type(X).__name__}")
     missing = [name for name in names if name not in columns]

@@ -15,16 +15,16 @@ from .graph import Graph
 
 @convert_term.register
 def _(term: LinearTrees, graph: Graph, x: str) -> str:
-    width = term.coefficients.n_outputs
-    found = convert_in_scope(term.coefficients, graph, x, "coefficients")
+    n_factors = term.n_features + 1
+    n_outputs = term.coefficients.n_outputs // n_factors
+    slopes = convert_in_scope(term.coefficients, graph, x, "coefficients")
     factors = where_missing(graph, x, graph.constant(0.0, "zero"))
     factors = graph.node("Concat", factors, rows_of(graph, x, np.ones(1)), axis=1)
-    n_factors = term.n_features + 1
-    found = graph.node("Reshape", found, graph.constant([-1, width // n_factors, n_factors], "by_output"))
+    slopes = graph.node("Reshape", slopes, graph.constant([-1, n_outputs, n_factors], "by_output"))
     factors = graph.node("Reshape", factors, graph.constant([-1, n_factors, 1], "by_row"))
     # A product of matrices for each row: sums over an axis are written in another way before operator set 13.
-    sums = graph.node("MatMul", found, factors)
-    return graph.node("Reshape", sums, graph.constant([-1, width // n_factors], "outputs"))
+    sums = graph.node("MatMul", slopes, factors)
+    return graph.node("Reshape", sums, graph.constant([-1, n_outputs], "outputs"))
 
 
 @rounding_error.register

@@ -22,7 +22,7 @@ from rffboost_ext.losses import (
 )
 
 from .conversion import no_form
-from .graph import BOOL, Graph
+from .graph import Graph
 
 ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVsRestLink
 """Links with which the class of the largest raw score has the largest response."""
@@ -86,7 +86,7 @@ def _(link: LogLink, graph: Graph, raw: str) -> str:
 
 
 @convert_link.register
-def _(link: LogitLink, graph: Graph, raw: str) -> str:
+def _(link: LogitLink | OneVsRestLink, graph: Graph, raw: str) -> str:
     log_odds = raw if link.slope == 1.0 else graph.node("Mul", raw, graph.constant(link.slope, "slope"))
     return graph.node("Sigmoid", log_odds)
 
@@ -145,14 +145,9 @@ def _(link: LabelMeanLink, graph: Graph, raw: str) -> str:
 
 @convert_link.register
 def _(link: HingeLink, graph: Graph, raw: str) -> str:
-    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary"), dtype=BOOL), graph.dtype)
+    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary")), graph.dtype)
     first = graph.node("Sub", graph.constant(1.0, "one"), second)
     return graph.node("Concat", first, second, axis=1)
-
-
-@convert_link.register
-def _(link: OneVsRestLink, graph: Graph, raw: str) -> str:
-    return convert_link(LogitLink(link.slope), graph, raw)
 
 
 @convert_link.register

@@ -11,10 +11,10 @@ from rffboost_ext import Cosines, Term
 from rffboost_ext.exporting import Array
 from rffboost_ext.terms import ImputeAndEncode, Linear, Mapped
 
-from .category_sets import is_valid_code, where_else
+from .category_sets import valid_codes
 from .conversion import convert_in_scope, convert_term, rounding_error
 from .cosines import center_and_bias
-from .graph import BOOL, FLOAT64, INT64, Graph
+from .graph import FLOAT64, Graph
 
 
 @convert_term.register
@@ -51,7 +51,7 @@ def relative_to_center(term: Mapped, dtype: np.dtype[Any]) -> tuple[Term, Impute
     return replace(inner, center=inner.center - shift, clipping=clipping), near, origin
 
 
-def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
+def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None) -> str:
     """The columns of an expansion, (n, e), with numbers relative to `origin` (p,)."""
     parts = []
     if len(expansion.numeric):
@@ -61,30 +61,29 @@ def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: 
         parts.append(impute(expansion, graph, numbers))
     if len(expansion.indicators):
         gaps = graph.node("Gather", x, graph.constant(expansion.indicators, "gaps"), axis=1)
-        parts.append(graph.cast(graph.node("IsNaN", gaps, dtype=BOOL), graph.dtype))
+        parts.append(graph.cast(graph.node("IsNaN", gaps), graph.dtype))
     for i, (column, table) in enumerate(zip(expansion.categorical, expansion.one_hot, strict=True)):
-        size = len(table) - 1
         code = graph.node("Gather", x, graph.constant(column, f"coded{i}"), axis=1)
-        at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
-        parts.append(graph.node("Gather", graph.constant(table, f"table{i}"), at, dtype=graph.dtype, axis=0))
+        at = valid_codes(graph, code, len(table) - 1)
+        parts.append(graph.node("Gather", graph.constant(table, f"table{i}"), at, axis=0))
     return parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
 
 
 def impute(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     """Numbers (n, p) with missing values imputed."""
-    gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.means, "fill")
-    out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)
+    gap, fill = graph.node("IsNaN", numbers), graph.constant(expansion.means, "fill")
+    out = graph.node("Where", gap, fill, numbers)
     for i, sweep in enumerate(expansion.regressions):
-        told = graph.node("MatMul", graph.node("Sub", out, fill), graph.constant(sweep, f"sweep{i}"))
-        out = graph.node("Where", gap, graph.node("Add", fill, told), out, dtype=graph.dtype)
+        change = graph.node("MatMul", graph.node("Sub", out, fill), graph.constant(sweep, f"sweep{i}"))
+        out = graph.node("Where", gap, graph.node("Add", fill, change), out)
     return out
 
 
 @rounding_error.register
 def _(term: Mapped, X: Array, eps: float) -> float:
-    seen, inner, expansion = term.feature_map(X), term.term, term.feature_map.expansion
-    bound = rounding_error(inner, seen, eps)
+    features, inner, expansion = term.feature_map(X), term.term, term.feature_map.expansion
+    bound = rounding_error(inner, features, eps)
     if expansion is None or not expansion.regressions or not isinstance(inner, Cosines | Linear):
         return bound
     # In Python imputed values are rounded at their own magnitude, before the center is subtracted.
-    return bound + rounding_error(replace(inner, center=None), seen, float(np.finfo(np.float64).eps))
+    return bound + rounding_error(replace(inner, center=None), features, float(np.finfo(np.float64).eps))

@@ -96,7 +96,7 @@ KEYS = (*(name for name in Metadata.__annotations__ if name not in OUTSIDE), "la
 RESERVED_KEYS = (*KEYS, "format", "checksum")
 
 
-def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = "", **more: Any) -> Metadata:
+def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str, **more: Any) -> Metadata:
     """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
     return Metadata(
         estimator=source.estimator,
@@ -122,8 +122,8 @@ def metadata_for(source: ExportSource, dtype: str, graph: Graph, steps: str = ""
 
 def write_metadata(model: ModelProto, metadata: Metadata) -> None:
     """Put `metadata` into `model`: our entries in JSON with a checksum, the user's as they are."""
-    entries = {name: value for name, value in vars(metadata).items() if name not in ("classes", *OUTSIDE)}
-    entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
+    fields = {name: value for name, value in vars(metadata).items() if name not in ("classes", *OUTSIDE)}
+    entries = {name: value for name, value in fields.items() if value != getattr(Metadata, name, None)}
     if metadata.classes is not None:
         entries |= {"classes": metadata.classes.tolist(), "labels": metadata.classes.dtype.str}
     props = {name: json.dumps(value, ensure_ascii=False) for name, value in entries.items()}
@@ -138,13 +138,7 @@ def checksum(props: dict[str, str]) -> str:
 
 
 def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
-    """The metadata of a model written by this package.
-
-    Raises
-    ------
-    ValueError
-        If it was written by another program or in another version of the format, or its metadata is damaged.
-    """
+    """The metadata of a model of this package; a ValueError for one of another program, or damaged metadata."""
     props = {prop.key: prop.value for prop in model.metadata_props}
     if props.get("format") != FORMAT:
         raise ValueError(
@@ -165,9 +159,11 @@ def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
         raise ValueError(
             f"{name} is damaged: it must have {metadata.n_features} inputs of features, got {n_inputs}"
         )
-    require_columns(model, "X", metadata.n_features, name)
-    if metadata.n_offsets or any(entry.name == OFFSET for entry in model.graph.input):
-        require_columns(model, OFFSET, metadata.n_offsets, name)
+    shapes = {entry.name: entry.type.tensor_type.shape.dim for entry in model.graph.input}
+    columns = {entry: shape[1].dim_value for entry, shape in shapes.items() if len(shape) == 2}
+    for entry, width, absent in (("X", metadata.n_features, metadata.n_features), (OFFSET, metadata.n_offsets, 0)):
+        if (actual := columns.get(entry, absent)) != width:
+            raise ValueError(f"{name} is damaged: its input {entry!r} must have {width} columns, got {actual}")
     return metadata
 
 
@@ -210,14 +206,6 @@ def is_of_type(value: Any, hint: Any) -> bool:
             is_of_type(entry, one) for pair in value.items() for entry, one in zip(pair, inner, strict=True)
         )
     return kind not in (list, tuple) or all(is_of_type(entry, inner[0]) for entry in value)
-
-
-def require_columns(model: ModelProto, given: str, width: int, name: str) -> None:
-    """Raise a ValueError if an input of a model, if it has that input, has another number of columns."""
-    declared = {entry.name: entry.type.tensor_type.shape.dim for entry in model.graph.input}
-    columns = declared[given][1].dim_value if len(declared.get(given, ())) == 2 else width
-    if columns != width or (given == OFFSET and given not in declared):
-        raise ValueError(f"{name} is damaged: its input {given!r} must have {width} columns, got {columns}")
 
 
 def require_free_keys(metadata: Mapping[str, str]) -> None:

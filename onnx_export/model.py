@@ -45,15 +45,15 @@ def outer_dtype(dtype: str) -> str:
     return "float64" if dtype == "float64" else "float32"
 
 
-def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]:
+def input_names(columns: Sequence[str], taken: Container[str]) -> list[str]:
     """The names of the columns; reserved, taken, repeated and empty ones get underscores."""
-    made: list[str] = []
+    names: list[str] = []
     for column in columns:
         name = column or "_"
-        while name in RESERVED or name in taken or name in made or (name in columns and name != column):
+        while name in RESERVED or name in taken or name in names or (name in columns and name != column):
             name += "_"
-        made.append(name)
-    return made
+        names.append(name)
+    return names
 
 
 def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
@@ -71,19 +71,7 @@ def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[V
 
 
 def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
-    """A model from a path, bytes or itself; weights in files next to the path become part of it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    IsADirectoryError
-        If it is a folder.
-    ValueError
-        If the path is empty or of a device, the content is no ONNX model, or weights next to it cannot be read.
-    TypeError
-        If `model` is none of these.
-    """
+    """A model from a path, bytes or itself; weights in files next to the path become part of it."""
     if not isinstance(model, ModelProto | str | os.PathLike | bytes):
         raise TypeError(f"model must be a path, bytes or a ModelProto, got {model!r}")
     name = name_of(model)

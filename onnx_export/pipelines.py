@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .scaling import Scaling, split_scaling
 from .source import ExportSource, export_source, names_of
-from .sparse_steps import all_output_sparse
+from .sparse_steps import outputs_sparse
 
 
 @export_source.register
@@ -30,7 +30,7 @@ def _(pipeline: Pipeline) -> ExportSource:
             "encode the categories in a step"
         )
     inner = [] if source.steps is None else list(source.steps.steps)
-    is_sparse = all_output_sparse(step for _, step in [*steps, *inner])
+    is_sparse = outputs_sparse(Pipeline([*steps, *inner]))
     scaling: Scaling = ()
     if not inner:
         # Zeros that a ColumnTransformer leaves out of a sparse matrix are zeros after its scalers.

@@ -28,7 +28,7 @@ class OnnxPredictor:
     """A model file as a predictor with the methods of scikit-learn.
 
     Rows are split into chunks that fit into the cache and are distributed over threads: ONNX Runtime itself does
-    not parallelize a cosine.
+    not parallelize a cosine. All methods take `X` and `base_margin`, and raise errors, as :meth:`predict` does.
 
     Parameters
     ----------
@@ -121,11 +121,6 @@ class OnnxPredictor:
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
 
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -134,18 +129,11 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file is of a regressor.
-        ValueError, TypeError
-            As in :meth:`predict`.
         """
         return self._run("probabilities", X, base_margin)
 
     def decision_function(self, X: Any, base_margin: Any = None) -> Array:
         """Raw scores.
-
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
 
         Returns
         -------
@@ -156,11 +144,6 @@ class OnnxPredictor:
 
     def predict_interval(self, X: Any, base_margin: Any = None) -> Array:
         """Lower and upper ends of intervals.
-
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
 
         Returns
         -------
@@ -176,11 +159,6 @@ class OnnxPredictor:
     def predict_survival_function(self, X: Any, base_margin: Any = None) -> Array:
         """The probabilities that the event comes later than the times ``metadata.times`` of the file, (n, T).
 
-        Parameters
-        ----------
-        X, base_margin
-            As in :meth:`predict`.
-
         Returns
         -------
         ndarray of shape (n, T)
@@ -189,8 +167,6 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file was exported without times.
-        ValueError, TypeError
-            As in :meth:`predict`.
         """
         return self._run(SURVIVAL, X, base_margin)
 
@@ -220,8 +196,8 @@ class OnnxPredictor:
         """
         if name not in self._outputs:
             raise ValueError(f"name must be one of the outputs {self._outputs}, got {name!r}")
-        found = self._run(name, X, base_margin)
-        return found if found.ndim == 1 else squeeze(found)
+        values = self._run(name, X, base_margin)
+        return values if values.ndim == 1 else squeeze(values)
 
     def _run(self, output: str, X: Any, base_margin: Any) -> Array:
         if output not in self._outputs:
@@ -251,11 +227,11 @@ class OnnxPredictor:
 
     def _run_rows(self, output: str, feed: dict[str, Array]) -> Array:
         """An output for some rows, after a check of the output of the steps."""
-        found, *steps = run_session(self._session, [output, *self._watched], feed)
-        for values in steps:
-            has_gap = np.isnan(values).any(axis=0)
+        values, *steps = run_session(self._session, [output, *self._watched], feed)
+        for features in steps:
+            has_gap = np.isnan(features).any(axis=0)
             require_known_gaps(has_gap, self.metadata, " after the steps before the ensemble")
-        return found
+        return values
 
     def _rows_per_chunk(self, n: int) -> int:
         """Rows per chunk, such that the threads get equal shares of the n rows."""

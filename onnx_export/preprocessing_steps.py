@@ -16,7 +16,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncode
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
 from .embedding import declare_opsets
-from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
+from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph, require_opset
 from .model import input_names, value_info
 from .protos import numpy_type
 from .source import ExportSource
@@ -32,11 +32,12 @@ ROWS = 100
 
 def with_missing(graph: Graph, x: str, absent: Array) -> str:
     """`x` with NaN for numbers equal to those of `absent`, (p,)."""
+    require_opset(graph, 11, "steps that output a sparse matrix")
     with graph.scope("front"):
         # In float32: where scalers moved zeros, these numbers have rounding errors.
         numbers = graph.constant(absent, "absent", FLOAT32)
-        is_absent = graph.node("Equal", graph.cast(x, FLOAT32), numbers, dtype=BOOL)
-        return graph.node("Where", is_absent, graph.constant(np.nan, "gap"), x, dtype=graph.types[x])
+        is_absent = graph.node("Equal", graph.cast(x, FLOAT32), numbers)
+        return graph.node("Where", is_absent, graph.constant(np.nan, "gap"), x)
 
 
 def open_steps(
@@ -44,22 +45,9 @@ def open_steps(
 ) -> tuple[list[ValueInfoProto], str, dict[str, str] | None]:
     """Begin a graph with the steps before the ensemble.
 
-    Each column of X is a separate input, (N, 1), named after it, where a step takes columns by name or takes text;
-    where the first step takes texts themselves, ``text``, (N, 1), is the input; else ``X``, (N, d).
-
-    Returns
-    -------
-    inputs : list of ValueInfoProto
-        The declared inputs.
-    x : str
-        Name of the output of the steps.
-    missing_text : dict of str to str, or None
-        The text to write for a missing one, by input; None if no input is text.
-
-    Raises
-    ------
-    ValueError
-        If `dtype` is "mixed", skl2onnx cannot convert a step, or it can in float32 only.
+    The declared inputs, the name of the output of the steps, and the text to write for a missing one in each input
+    that is text. Each column of X is a separate input, (N, 1), named after it, where a step takes columns by name
+    or takes text; where the first step takes texts themselves, ``text``, (N, 1), is the input; else ``X``, (N, d).
     """
     if dtype == "mixed":
         raise ValueError(
@@ -70,20 +58,20 @@ def open_steps(
     types = {TEXT: np.dtype(object)} if source.takes_texts else initial_types(X, dtype)
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
-    model = converted(source, types, dtype, graph.opsets)
+    model = convert_steps(source, types, dtype, graph.opsets)
     check_steps(model, dtype)
     names = input_names(list(types), {extra.name for extra in source.extras})
     inputs = [value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True)]
     inputs = inputs or [value_info("X", dtype, ["N", source.n_features])]
-    given = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
-    x = graph.embed(model, *given, output=model.graph.output[0].name)
+    columns = [graph.input(entry.name, numpy_type(entry.type)) for entry in inputs]
+    x = graph.embed(model, *columns, output=model.graph.output[0].name)
     if source.absent is not None:
         x = with_missing(graph, graph.cast(x, graph.dtype), source.absent)
     texts = [name for name, kind in zip(names, types.values(), strict=True) if kind.kind == "O"]
     return inputs, x, missing_texts(source.steps, dict(zip(types, names, strict=True)), texts)
 
 
-def converted(
+def convert_steps(
     source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str, opsets: dict[str, int]
 ) -> ModelProto:
     """The steps by skl2onnx, with one input for each of some columns, or a matrix if there are none."""
@@ -103,9 +91,9 @@ def converted(
         raise
     # skl2onnx's errors have no common base class.
     except Exception as error:
-        known = not isinstance(error, MissingConverter | MissingShapeCalculator)
-        needed = not types and source.feature_names and known
-        advice = "; pass X, a few rows, where steps take columns by name" if needed else ""
+        has_converters = not isinstance(error, MissingConverter | MissingShapeCalculator)
+        needs_X = not types and source.feature_names and has_converters
+        advice = "; pass X, a few rows, where steps take columns by name" if needs_X else ""
         reason = str(error).strip().splitlines()[0]
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
@@ -130,13 +118,13 @@ def first_rows(source: ExportSource, X: Any) -> Any:
     X = read_table(X) if hasattr(type(X), "columns") else X
     if not is_table(X):
         return X[:ROWS]
-    given, wanted = [str(name) for name in column_names(X)], list(source.feature_names)
-    missing = [name for name in wanted if name not in given]
+    columns, names = [str(name) for name in column_names(X)], list(source.feature_names)
+    missing = [name for name in names if name not in columns]
     if missing:
-        raise ValueError(f"to_onnx: X must have the columns {wanted} of the fit, got {given} without {missing}")
-    if not wanted and len(given) != source.n_features:
-        raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {given}")
-    return X.head(ROWS)[:, [given.index(name) for name in wanted or given]]
+        raise ValueError(f"to_onnx: X must have the columns {names} of the fit, got {columns} without {missing}")
+    if not names and len(columns) != source.n_features:
+        raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {columns}")
+    return X.head(ROWS)[:, [columns.index(name) for name in names or columns]]
 
 
 def check_steps(model: ModelProto, dtype: str) -> None:
@@ -166,12 +154,7 @@ def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:
 
 def tensor_type(kind: np.dtype[Any], width: int) -> Any:
     """skl2onnx's type of an input, (n, width)."""
-    from skl2onnx.common import data_types as types
+    from skl2onnx.common.data_types import guess_data_type
 
-    known = {
-        np.dtype(np.float64): types.DoubleTensorType,
-        np.dtype(np.float32): types.FloatTensorType,
-        INT64: types.Int64TensorType,
-        BOOL: types.BooleanTensorType,
-    }
-    return known.get(kind, types.StringTensorType)([None, width])
+    ((_, example),) = guess_data_type(np.empty((1, width), dtype=kind))
+    return type(example)([None, width])

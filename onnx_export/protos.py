@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,9 @@ def declared_type(dtype: np.dtype[Any]) -> TypeProto:
     return helper.make_tensor_type_proto(element_type(dtype), None)
 
 
+opset_import = cache(helper.make_opsetid)
+
+
 def numpy_type(kind: TypeProto) -> np.dtype[Any]:
     """The NumPy type of a declared tensor; object for text."""
     return helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
@@ -34,34 +36,18 @@ def numpy_type(kind: TypeProto) -> np.dtype[Any]:
 def output_types(
     node: NodeProto, types: Mapping[str, np.dtype[Any]], opsets: Mapping[str, int]
 ) -> dict[str, np.dtype[Any]]:
-    """The types of a node's outputs, as far as ONNX knows them.
+    """The types of a node's outputs, as far as ONNX knows them, from those of its inputs.
 
-    Parameters
-    ----------
-    node : NodeProto
-    types : mapping of str to dtype
-        The types of its inputs.
-    opsets : mapping of str to int
-        Version of the operators of each domain.
-
-    Raises
-    ------
-    onnx.checker.ValidationError
-        If the operator does not take inputs of such types.
+    An operator that does not take inputs of such types raises an ``onnx.checker.ValidationError``.
     """
     version = opsets[node.domain]
     if not defs.has(node.op_type, version, node.domain):
         return {}
     schema = defs.get_schema(node.op_type, version, node.domain)
-    imports = list(starmap(helper.make_opsetid, opsets.items()))
-    given, found = {}, {}
-    for name in node.input:
-        if name:
-            given[name] = declared_type(types[name])
-    for name, kind in infer_node_outputs(schema, node, given, opset_imports=imports).items():
-        if kind.tensor_type.elem_type:
-            found[name] = helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
-    return found
+    imports = [opset_import(*entry) for entry in opsets.items()]
+    inputs = {name: declared_type(types[name]) for name in node.input if name}
+    outputs = infer_node_outputs(schema, node, inputs, opset_imports=imports)
+    return {name: numpy_type(kind) for name, kind in outputs.items() if kind.tensor_type.elem_type}
 
 
 def tensor(array: Array, name: str) -> TensorProto:

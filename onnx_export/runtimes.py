@@ -28,13 +28,13 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
 
     def run(feed: dict[str, Array]) -> dict[str, Array]:
         try:
-            found: Any = evaluator.run(names, feed)
+            outputs: Any = evaluator.run(names, feed)
         except TypeError as error:
             raise ValueError(
                 f"the reference evaluator of onnx {onnx.__version__} cannot run this file, such as "
                 f"trees in double precision: give runtime='onnxruntime'"
             ) from error
-        return dict(zip(names, found, strict=True))
+        return dict(zip(names, outputs, strict=True))
 
     return "reference", run
 
@@ -50,15 +50,7 @@ def with_output(model: ModelProto, name: str) -> ModelProto:
 
 
 def open_session(content: bytes, name: str = "the model") -> Any:
-    """A session of ONNX Runtime on one thread.
-
-    Raises
-    ------
-    ImportError
-        If onnxruntime is not installed.
-    ValueError
-        If it rejects the model.
-    """
+    """A session of ONNX Runtime on one thread; a ValueError if it rejects the model."""
     require_packages("running an ONNX file", "onnxruntime")
     import onnxruntime
 
@@ -75,15 +67,15 @@ def open_session(content: bytes, name: str = "the model") -> Any:
 
 def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:
     """The outputs of a session for some rows."""
-    some = {name: values if len(values) else blank_row(values) for name, values in feed.items()}
+    rows = {name: values if len(values) else blank_row(values) for name, values in feed.items()}
     try:
-        found = session.run(outputs, some)
+        arrays = session.run(outputs, rows)
     # ONNX Runtime's errors have no common base of their own.
     except Exception as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"ONNX Runtime cannot run the model on X: {reason}") from error
     n = len(next(iter(feed.values())))
-    return [np.asarray(values)[:n] for values in found]
+    return [np.asarray(values)[:n] for values in arrays]
 
 
 def blank_row(values: Array) -> Array:

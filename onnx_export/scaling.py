@@ -45,7 +45,7 @@ def split_scaling(steps: list[Step]) -> tuple[list[Step], Scaling]:
     if type(last) is ColumnTransformer:
         columns, scaling = split_columns(last)
         return [*before, (name, columns)], scaling
-    if is_scaler(last):
+    if type(last) in OPERANDS and not getattr(last, "clip", False):
         rest, earlier = split_scaling(before)
         return rest, (*earlier, *operations(last))
     if isinstance(last, SelectorMixin):
@@ -57,13 +57,8 @@ def split_scaling(steps: list[Step]) -> tuple[list[Step], Scaling]:
 
 def is_identity(step: Any) -> bool:
     """Whether a step passes on what it gets."""
-    plain = type(step) is FunctionTransformer and step.func is None
-    return step is None or plain or (isinstance(step, str) and step == "passthrough")
-
-
-def is_scaler(step: Any) -> bool:
-    """Whether a step is affine in each column."""
-    return type(step) in OPERANDS and not getattr(step, "clip", False)
+    is_plain = type(step) is FunctionTransformer and step.func is None
+    return step is None or is_plain or (isinstance(step, str) and step == "passthrough")
 
 
 def operations(scaler: Any) -> Scaling:
@@ -77,13 +72,14 @@ def split_columns(columns: ColumnTransformer) -> tuple[ColumnTransformer, Scalin
     width = max(place.stop for place in columns.output_indices_.values())
     parts: list[tuple[str, Any, Any]] = []
     scaling: list[tuple[np.ufunc, Array]] = []
-    for name, step, chosen in columns.transformers_:
-        if isinstance(step, str) or (columns.transformer_weights or {}).get(name) is not None:
-            parts.append((name, step, chosen))
-            continue
-        rest, own = split_scaling([(name, step)])
-        parts.append((name, step if not own else joined(rest), chosen))
-        scaling += [(f, padded(values, columns.output_indices_[name], width, NEUTRAL[f])) for f, values in own]
+    for name, step, selection in columns.transformers_:
+        is_weighted = (columns.transformer_weights or {}).get(name) is not None
+        rest, own = ([], ()) if isinstance(step, str) or is_weighted else split_scaling([(name, step)])
+        parts.append((name, joined(rest) if own else step, selection))
+        for operation, values in own:
+            operands = np.full(width, NEUTRAL[operation])
+            operands[columns.output_indices_[name]] = values
+            scaling.append((operation, operands))
     without = copy(columns)
     without.transformers_ = parts
     return without, tuple(scaling)
@@ -94,13 +90,6 @@ def joined(steps: list[Step]) -> Any:
     if not steps:
         return FunctionTransformer(accept_sparse=True)
     return steps[0][1] if len(steps) == 1 else Pipeline(steps)
-
-
-def padded(values: Array, place: slice, width: int, neutral: float) -> Array:
-    """Operands of some columns as those of all columns."""
-    out = np.full(width, neutral)
-    out[place] = values
-    return out
 
 
 def center_and_scale(scaling: Scaling, width: int) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import TunedThresholdClassifierCV
 
 from rffboost_ext import (
     RFFBoostClassifier,
@@ -14,13 +15,13 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
 )
+from rffboost_ext.exporting import BaseRFFBoost
 
 from .check import check_conversion
 from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import Graph
 from .links import class_scores, response_nodes
-from .skl2onnx_checks import refuse_thresholds
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
 from .word_steps import CONVERTERS, shapes
@@ -31,9 +32,8 @@ CLASSIFIER_OPTIONS = {
     "raw_scores": [True, False],
     "output_class_labels": [False, True],
 }
-
-
 REGRESSORS = RFFBoostRegressor, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostSurvival
+ESTIMATORS = RFFBoostClassifier, *REGRESSORS
 
 
 def register_skl2onnx() -> None:
@@ -66,87 +66,85 @@ def register_skl2onnx() -> None:
     """
     from skl2onnx import update_registered_converter
 
-    update_registered_converter(
-        RFFBoostClassifier,
-        "RFFBoostClassifier",
-        classifier_shape,
-        convert_classifier,
-        options=CLASSIFIER_OPTIONS,
-    )
-    for regressor in REGRESSORS:
-        update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
+    for estimator in ESTIMATORS:
+        options = CLASSIFIER_OPTIONS if estimator is RFFBoostClassifier else None
+        update_registered_converter(
+            estimator, estimator.__name__, declare_shapes, convert_estimator, options=options
+        )
     for step, shape in shapes("float32").items():
         update_registered_converter(step, f"Sklearn{step.__name__}", shape, CONVERTERS[step])
     refuse_thresholds()
 
 
-def classifier_shape(operator: Any) -> None:
-    """Declare the shapes of labels and probabilities: of several labels the former have a column for each."""
-    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
+def declare_shapes(operator: Any) -> None:
+    """Declare the shapes of the outputs of an estimator, with a column for each of several labels or targets."""
+    from skl2onnx.common import shape_calculator as rules
 
-    calculate_linear_classifier_output_shapes(operator)
     source = export_source(operator.raw_operator)
-    if source.multilabel:
+    if source.classes is None:
+        rules.calculate_linear_regressor_output_shapes(operator)
+    else:
+        rules.calculate_linear_classifier_output_shapes(operator)
+    if source.classes is None or source.multilabel:
+        # The rules of skl2onnx look for linear coefficients.
         operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), source.width]
 
 
-def regressor_shape(operator: Any) -> None:
-    """Declare the shape of a regressor's output: skl2onnx's own rule looks for linear coefficients."""
-    from skl2onnx.common.shape_calculator import calculate_linear_regressor_output_shapes
-
-    calculate_linear_regressor_output_shapes(operator)
-    rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, export_source(operator.raw_operator).width]
-
-
 # The names of the parameters are prescribed by skl2onnx.
-def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    """Label and probabilities, or raw scores, one column per class."""
+def convert_estimator(scope: Any, operator: Any, container: Any) -> None:
+    """A regressor's response; a classifier's labels and probabilities, or raw scores, one column per class."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
-    source = export_source(operator.raw_operator)
-    graph, x, raw = begin_graph(source, scope, operator, container)
-    options = container.get_options(operator.raw_operator, {"raw_scores": False})
-    n_outputs = source.ensemble.n_outputs
-    classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
-    if options["raw_scores"]:
-        if n_outputs != source.width and (n_outputs, source.width) != (1, 2):
-            raise ValueError(
-                f"loss {source.loss} has {n_outputs} scores for {source.width} classes: skl2onnx's raw_scores "
-                f"are a score for each class"
-            )
-        second = class_scores(graph, raw) if n_outputs == 1 else raw
-    else:
-        second = response_nodes(source.link, graph, raw)
-    add_to_container(source, graph, x, [label(source, graph, raw, classes), second], operator, container)
-
-
-def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    """The mean, or a column for each target or quantile."""
-    source = export_source(operator.raw_operator)
-    graph, x, raw = begin_graph(source, scope, operator, container)
-    add_to_container(source, graph, x, [response_nodes(source.link, graph, raw)], operator, container)
-
-
-def begin_graph(source: ExportSource, scope: Any, operator: Any, container: Any) -> tuple[Graph, str, str]:
-    """A graph with a unique name prefix that computes the raw scores, the name of its input, and theirs."""
-    if source.encoding is not None:
+    model = operator.raw_operator
+    source = export_source(model)
+    if source.encoding is not None or source.n_offsets:
+        kind = "with categorical columns" if source.encoding is not None else "that was fitted with base_margin"
         raise ValueError(
-            "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
-            "onnx_export.to_onnx"
-        )
-    if source.n_offsets:
-        raise ValueError(
-            "an estimator that was fitted with base_margin cannot be converted by skl2onnx, whose graphs have no "
-            "such input: export it by itself, by onnx_export.to_onnx"
+            f"an estimator {kind} cannot be converted by skl2onnx, whose graphs have no such inputs: export it by "
+            f"itself, by onnx_export.to_onnx"
         )
     graph, x = graph_at(scope, operator, container)
-    return graph, x, convert_ensemble(source.ensemble, graph, x)
-
-
-def add_to_container(
-    source: ExportSource, graph: Graph, x: str, values: list[str], operator: Any, container: Any
-) -> None:
-    """Compare a graph with its source, and hand it over to skl2onnx with `values` as its outputs."""
+    raw = convert_ensemble(source.ensemble, graph, x)
+    if source.classes is not None and container.get_options(model, {"raw_scores": False})["raw_scores"]:
+        outputs = [scores_of_classes(source, graph, raw)]
+    else:
+        outputs = [response_nodes(source.link, graph, raw)]
+    if source.classes is not None:
+        classes = class_tensor(np.asarray(get_label_classes(scope, model)))
+        outputs.insert(0, label(source, graph, raw, classes))
     check_conversion(source, graph, x)
-    hand_over(graph, values, operator, container)
+    hand_over(graph, outputs, operator, container)
+
+
+def scores_of_classes(source: ExportSource, graph: Graph, raw: str) -> str:
+    """Raw scores with a column for each class, as skl2onnx has them."""
+    n_outputs = source.ensemble.n_outputs
+    if n_outputs != source.width and (n_outputs, source.width) != (1, 2):
+        raise ValueError(
+            f"loss {source.loss} has {n_outputs} scores for {source.width} classes: skl2onnx's raw_scores are a "
+            f"score for each class"
+        )
+    return class_scores(graph, raw) if n_outputs == 1 else raw
+
+
+def refuse_thresholds() -> None:
+    """Make skl2onnx refuse a tuned threshold of our classifiers, which it would leave out.
+
+    It is to be called after our converters are registered.
+    """
+    from skl2onnx._parse import _parse_sklearn_simple_model, sklearn_parsers_map, update_registered_parser
+
+    parser = sklearn_parsers_map.get(TunedThresholdClassifierCV, _parse_sklearn_simple_model)
+    if parser.__module__ == __name__:
+        return
+
+    # The names of the parameters are prescribed by skl2onnx.
+    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        if any(isinstance(part, BaseRFFBoost) for part in model.get_params().values()):
+            raise ValueError(
+                f"a TunedThresholdClassifierCV cannot be converted: skl2onnx leaves its threshold out, here "
+                f"{model.best_threshold_:.6g}; export its estimator_, and compare the output with best_threshold_"
+            )
+        return parser(scope, model, inputs, custom_parsers=custom_parsers)
+
+    update_registered_parser(TunedThresholdClassifierCV, parse)

@@ -15,15 +15,15 @@ def graph_at(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     """
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType, guess_numpy_type
 
-    given = operator.inputs[0]
-    is_text = isinstance(given.type, StringTensorType)
-    kind = (operator.outputs[0] if is_text else given).type
+    entry = operator.inputs[0]
+    is_text = isinstance(entry.type, StringTensorType)
+    kind = (operator.outputs[0] if is_text else entry).type
     dtype = FLOAT64 if isinstance(kind, DoubleTensorType) else FLOAT32
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     if is_text:
-        return graph, graph.input(given.full_name, object)
-    known = isinstance(given.type, DoubleTensorType | FloatTensorType)
-    x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
+        return graph, graph.input(entry.full_name, object)
+    is_real = isinstance(entry.type, DoubleTensorType | FloatTensorType)
+    x = graph.input(entry.full_name, dtype if is_real else guess_numpy_type(entry.type))
     return graph, graph.cast(x, dtype)
 
 

@@ -14,16 +14,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import (
-    Ensemble,
-    Link,
-    Loss,
-    RFFBoostClassifier,
-    RFFBoostDistribution,
-    RFFBoostQuantileRegressor,
-    RFFBoostRanker,
-    RFFBoostRegressor,
-)
+from rffboost_ext import Ensemble, Link, Loss, RFFBoostDistribution
 from rffboost_ext.exporting import (
     Array,
     BaseRFFBoost,
@@ -42,18 +33,9 @@ from .sparse_steps import dense, divides_by_norm, parts
 
 @dataclass(frozen=True)
 class ExtraOutput:
-    """A further output of a regressor, such as an interval.
+    """A further output of a regressor, such as an interval, with a number of columns.
 
-    Attributes
-    ----------
-    name : str
-        Name of the output.
-    link : Link
-        From raw scores to it, as nodes.
-    response : callable
-        The same by the estimator itself.
-    width : int
-        Columns.
+    `link` computes it from raw scores, as nodes; `response` is the same by the estimator itself.
     """
 
     name: str
@@ -64,77 +46,53 @@ class ExtraOutput:
 
 @dataclass(frozen=True)
 class ExportSource:
-    """The parts of a fitted estimator that are exported.
-
-    Attributes
-    ----------
-    estimator, loss : str
-        Type of the estimator and its loss, for the metadata.
-    ensemble : Ensemble
-        Raw scores as a function of the features, or of the scaled output of `steps` if there are any.
-    link : Link
-        From raw scores to the response, for ``convert_link``.
-    n_features : int
-        Columns of X.
-    raw : callable
-        Raw scores (n, C) for X, computed by the estimator itself.
-    response : callable
-        Probabilities or means for raw scores, computed by the estimator's own loss.
-    classes : ndarray, optional
-        Class labels; None for a regressor.
-    multilabel : bool
-        Whether a row has any number of the labels `classes`, each with a probability of its own.
-    feature_names : tuple of str
-        Names of the columns of X, if known.
-    steps : Pipeline, optional
-        Fitted steps that come before and are not part of `ensemble`.
-    n_step_columns : int, optional
-        Number of columns that `steps` outputs.
-    takes_texts : bool
-        Whether X is a sequence of texts, not a table.
-    eps : float
-        Relative precision in which the estimator itself computes.
-    extras : tuple of ExtraOutput
-        Further outputs.
-    n_offsets : int
-        Columns of the offset that is added to the scores of `raw`, (n, C) or (n, 1); 0 if there is none.
-    encoding : CategoryEncoding, optional
-        The categories of the columns; `ensemble` acts on their codes. None if all columns are numeric.
-    missing_columns : tuple of int, optional
-        The columns that may have missing values, of X or of the output of `steps` if there are any; None for all.
-    scaling : tuple
-        Operations of scalers between the features, or the output of `steps`, and `ensemble`.
-    absent_is_missing : bool
-        Whether the estimator takes absent entries of a sparse matrix for missing values, not for zeros.
-    absent : ndarray of shape (p,), optional
-        The number in each column of the output of `steps` that is a missing value to the estimator, since the
-        pipeline leaves it out of a sparse matrix.
-    survival : callable, optional
-        The output with the survival function at times (T,).
-    """
+    """The parts of a fitted estimator that are exported."""
 
     estimator: str
     loss: str
     ensemble: Ensemble
+    """Raw scores as a function of the features, or of the scaled output of `steps` if there are any."""
     link: Link
+    """From raw scores to the response, for ``convert_link``."""
     n_features: int
+    """Columns of X."""
     raw: Callable[[Any], Array]
+    """Raw scores (n, C) for X, computed by the estimator itself."""
     response: Callable[[Array], Array]
+    """Probabilities or means for raw scores, computed by the estimator's own loss."""
     classes: Array | None = None
+    """Class labels; None for a regressor."""
     multilabel: bool = False
+    """Whether a row has any number of the labels `classes`, each with a probability of its own."""
     feature_names: tuple[str, ...] = ()
     steps: Pipeline | None = None
+    """Fitted steps that come before and are not part of `ensemble`."""
     n_step_columns: int | None = None
+    """Columns that `steps` outputs."""
     takes_texts: bool = False
+    """Whether X is a sequence of texts, not a table."""
     eps: float = float(np.finfo(np.float64).eps)
+    """Relative precision in which the estimator itself computes."""
     extras: tuple[ExtraOutput, ...] = ()
     n_offsets: int = 0
+    """Columns of the offset that is added to the scores of `raw`, (n, C) or (n, 1); 0 if there is none."""
     encoding: CategoryEncoding | None = None
+    """The categories of the columns; `ensemble` acts on their codes. None if all columns are numeric."""
     missing_columns: tuple[int, ...] | None = None
+    """The columns that may have missing values, of X or else of the output of `steps`; None for all."""
     scaling: Scaling = ()
+    """Operations of scalers between the features, or the output of `steps`, and `ensemble`."""
     absent_is_missing: bool = False
+    """Whether the estimator takes absent entries of a sparse matrix for missing values, not for zeros."""
     absent: Array | None = None
+    """The number in each column of the output of `steps`, (p,), that a sparse matrix leaves out as missing."""
     survival: Callable[[Array], ExtraOutput] | None = None
+    """The output with the survival function at times (T,)."""
+
+    @property
+    def main_output(self) -> str:
+        """The name of the output with the response."""
+        return "variable" if self.classes is None else "probabilities"
 
     @property
     def width(self) -> int:
@@ -165,12 +123,8 @@ class ExportSource:
             width = len(self.scaling[0][1])
             terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in terms)
             absent = None if absent is None else center_and_scale(self.scaling, width)[0]
-        if (
-            dtype == "float32"
-            and self.steps is not None
-            and any(divides_by_norm(step) for step in parts(self.steps))
-        ):
-            terms = tuple(with_lower_thresholds(term) for term in terms)
+        if dtype == "float32" and any(map(divides_by_norm, parts(self.steps))):
+            terms = tuple(map(with_lower_thresholds, terms))
         return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
 
@@ -180,28 +134,10 @@ BY_PACKAGE: dict[str, Callable[[Any], ExportSource]] = {}
 
 @singledispatch
 def export_source(estimator: Any) -> ExportSource:
-    """The parts of a fitted estimator that are exported.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier or regressor of rffboost_ext, a pipeline that ends in one, a search over one, or a tree
-        model of XGBoost or LightGBM.
-
-    Returns
-    -------
-    ExportSource
-
-    Raises
-    ------
-    TypeError
-        If the estimator is of another kind.
-    sklearn.exceptions.NotFittedError
-        If it is not fitted.
-    """
+    """The parts of a fitted estimator that are exported; a TypeError for one of another kind."""
     packages = {cls.__module__.partition(".")[0] for cls in type(estimator).__mro__}
-    if known := packages & {*BY_PACKAGE}:
-        return BY_PACKAGE[known.pop()](estimator)
+    if hosts := packages & {*BY_PACKAGE}:
+        return BY_PACKAGE[hosts.pop()](estimator)
     advice = (
         "for one of ours inside another estimator of scikit-learn, call onnx_export.register_skl2onnx() and then "
         "skl2onnx.to_onnx(estimator, X)"
@@ -217,11 +153,11 @@ def export_source(estimator: Any) -> ExportSource:
     )
 
 
-def require_own_predictions(estimator: Any, *bases: type) -> None:
+def require_own_predictions(estimator: Any) -> None:
     """Raise a TypeError if a subclass of our estimators overrides a prediction method."""
     kind = type(estimator)
-    base = next((base for base in bases if issubclass(kind, base)), kind)
-    for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
+    base = next(cls for cls in kind.__mro__ if cls.__module__.startswith("rffboost_ext."))
+    for name in ("predict", "predict_proba", "decision_function", "predict_interval", "predict_survival_function"):
         if getattr(kind, name, None) is not getattr(base, name, None):
             raise TypeError(
                 f"{kind.__name__} overrides {name} of {base.__name__}, which cannot be exported: export a "
@@ -233,49 +169,37 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
 def _(estimator: BaseRFFBoost) -> ExportSource:
     if not hasattr(estimator, "ensemble_"):
         check_is_fitted(estimator)
-    require_own_predictions(
-        estimator,
-        *(RFFBoostClassifier, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostRegressor),
-    )
+    require_own_predictions(estimator)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
-
-    def scores_without_offset(X: Any) -> Array:
-        return estimator.ensemble_.raw(estimator.encoder_.transform(X))
-
+    uses_offset, encoder = estimator.uses_base_margin_, estimator.encoder_
+    missing = () if encoder.missing_columns is None else encoder.missing_columns
     return ExportSource(
         estimator=type(estimator).__name__,
         **fields_of_loss(loss, compact.n_outputs),
         ensemble=compact,
         n_features=estimator.n_features_in_,
-        raw=scores_without_offset if estimator.uses_base_margin_ else estimator.raw_scores,
+        raw=(lambda X: estimator.ensemble_.raw(encoder.transform(X))) if uses_offset else estimator.raw_scores,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
-        encoding=estimator.encoder_.categories,
-        missing_columns=columns_with_missing(estimator),
-        n_offsets=compact.n_outputs if estimator.uses_base_margin_ else 0,
+        encoding=encoder.categories,
+        missing_columns=None if encoder.imputes_missing else tuple(np.flatnonzero(missing).tolist()),
+        n_offsets=compact.n_outputs if uses_offset else 0,
     )
 
 
 def fields_of_loss(loss: Loss, n_outputs: int) -> dict[str, Any]:
     """The fields of a source that a loss of some raw scores determines: its link, response and named outputs."""
     link = loss.link
-    extras = [named_column(link, k) for k in range(len(link.names or ()))]
-    width = link.inverse(np.zeros((1, n_outputs))).shape[1]
-    names = [extra.name for extra in extras]
-    if extras and (len(names) != width or len({*names}) < width or {*names} & {*RESERVED}):
+    names, width = list(link.names or ()), link.inverse(np.zeros((1, n_outputs))).shape[1]
+    if names and (len(names) != width or len({*names}) < width or {*names} & {*RESERVED}):
         raise ValueError(
             f"loss {loss!r}: link.names must have a different name for each of {width} columns of the "
             f"response, other than {RESERVED}, got {names}"
         )
+    columns = [ColumnLink(link, column) for column in range(len(names))]
+    extras = tuple(ExtraOutput(name, link, link.inverse, 1) for name, link in zip(names, columns, strict=True))
     fields = {"loss": repr(loss), "link": link, "response": link.inverse, "multilabel": loss.multilabel}
-    return fields | {"extras": tuple(extras)}
-
-
-def named_column(link: Link, column: int) -> ExtraOutput:
-    """The output of a column of the response of a link, which names it."""
-    assert link.names is not None
-    of_column = ColumnLink(link, column)
-    return ExtraOutput(link.names[column], of_column, of_column.inverse, 1)
+    return fields | {"extras": extras}
 
 
 @export_source.register
@@ -283,14 +207,6 @@ def _(model: RFFBoostDistribution) -> ExportSource:
     source = export_source.dispatch(BaseRFFBoost)(model)
     link = prediction_link(model.loss_, source.ensemble.n_outputs)
     return replace(source, link=link, response=link.inverse)
-
-
-def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
-    """The columns in which a fitted estimator takes missing values; None for all."""
-    if estimator.encoder_.imputes_missing:
-        return None
-    missing = estimator.encoder_.missing_columns
-    return () if missing is None else tuple(np.flatnonzero(missing).tolist())
 
 
 def names_of(estimator: BaseEstimator) -> tuple[str, ...]:

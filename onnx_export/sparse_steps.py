@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,30 +25,22 @@ from sklearn.preprocessing import (
 
 from rffboost_ext.exporting import Array
 
-TEXT = CountVectorizer, HashingVectorizer, TfidfTransformer, FeatureHasher
+ALWAYS_SPARSE = CountVectorizer, HashingVectorizer, TfidfTransformer, FeatureHasher
 """Steps whose output is always sparse."""
-ZERO_TO_ABSENT = (
-    Binarizer,
-    MaxAbsScaler,
-    Normalizer,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-    SelectorMixin,
-)
+OF_NUMBERS = Binarizer, MaxAbsScaler, Normalizer, PolynomialFeatures, RobustScaler, StandardScaler
+ZERO_TO_ABSENT = *OF_NUMBERS, SelectorMixin
 """Steps whose output is sparse if their input is, with zeros absent."""
 
 
 def outputs_sparse(step: Any, is_sparse: bool = False) -> bool:
-    """Whether the output of a fitted step is a sparse matrix, given whether its input is one.
+    """Whether the output of a fitted step is a sparse matrix, which depends on whether its input is one.
 
-    Raises
-    ------
-    ValueError
-        If it is one in which zeros may be stored, so that nobody can tell from the values what is absent.
+    A ValueError if zeros may be stored in it, so that nobody can tell from the values what is absent.
     """
     if isinstance(step, Pipeline):
-        return all_output_sparse((inner for _, inner in step.steps), is_sparse)
+        for _, inner in step.steps:
+            is_sparse = outputs_sparse(inner, is_sparse)
+        return is_sparse
     if isinstance(step, ColumnTransformer):
         return bool(step.sparse_output_)
     if isinstance(step, FeatureUnion):
@@ -59,27 +51,19 @@ def outputs_sparse(step: Any, is_sparse: bool = False) -> bool:
         return bool(step.encode == "onehot")
     if isinstance(step, DictVectorizer):
         return bool(step.sparse)
-    if isinstance(step, TEXT) or getattr(step, "sparse_output", False) is True:
+    if isinstance(step, ALWAYS_SPARSE) or getattr(step, "sparse_output", False) is True:
         return True
-    keeps_zeros = isinstance(step, FunctionTransformer) and step.func is None
-    if is_sparse and not keeps_zeros and not isinstance(step, ZERO_TO_ABSENT) and stores_zeros(step):
+    keeps_sparse = isinstance(step, ZERO_TO_ABSENT) or (
+        isinstance(step, FunctionTransformer) and step.func is None
+    )
+    # Of other kinds, decompositions output arrays.
+    stores_zeros = type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+    if is_sparse and not keeps_sparse and stores_zeros:
         raise ValueError(
             f"{type(step).__name__} gets a sparse matrix here and may store zeros in it, which XGBoost tells from "
             f"absent entries and a graph cannot: give the step before it sparse_output=False or sparse_threshold=0"
         )
-    return is_sparse and (keeps_zeros or isinstance(step, ZERO_TO_ABSENT))
-
-
-def all_output_sparse(steps: Iterable[Any], is_sparse: bool = False) -> bool:
-    """Whether the output of the last of several steps is a sparse matrix."""
-    for step in steps:
-        is_sparse = outputs_sparse(step, is_sparse)
-    return is_sparse
-
-
-def stores_zeros(step: Any) -> bool:
-    """Whether the output of a step of another kind is sparse for sparse input; decompositions output arrays."""
-    return type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+    return is_sparse and keeps_sparse
 
 
 def parts(step: Any) -> Iterator[Any]:
@@ -98,9 +82,9 @@ def divides_by_norm(step: Any) -> bool:
     return isinstance(step, Normalizer | TfidfTransformer | TfidfVectorizer) and step.norm is not None
 
 
-def dense(X: Any, absent: Array | None = None) -> Array:
+def dense(X: Any, absent: Array | None) -> Array:
     """The output of steps as an array (n, p), with NaN for numbers equal to those of `absent` (p,)."""
-    found = np.asarray(X.toarray() if issparse(X) else X)
+    values = np.asarray(X.toarray() if issparse(X) else X)
     if absent is None:
-        return found
-    return np.where(found.astype(np.float32) == absent.astype(np.float32), np.nan, found)
+        return values
+    return np.where(values.astype(np.float32) == absent.astype(np.float32), np.nan, values)

@@ -14,7 +14,7 @@ from rffboost_ext import Link, RFFBoostSurvival
 from rffboost_ext.exporting import Array, BaseRFFBoost
 from rffboost_ext.losses import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal, SurvivalLoss
 
-from .graph import BOOL, FLOAT32, ConversionError, Graph
+from .graph import FLOAT32, ConversionError, Graph
 from .links import convert_link
 from .model import SURVIVAL
 from .source import ExportSource, ExtraOutput, export_source
@@ -29,7 +29,7 @@ CENTER, DEGREE = 3.0, 20
 def _(model: RFFBoostSurvival) -> ExportSource:
     source = export_source.dispatch(BaseRFFBoost)(model)
     link = model.loss_.risk_link
-    others = tuple(extra for extra in source.extras if extra.name != "risk")
+    others = (extra for extra in source.extras if extra.name != "risk")
     extras = ExtraOutput("risk", link, link.inverse, 1), *others
     survival = partial(survival_output, model)
     return replace(source, link=link, response=link.inverse, extras=extras, survival=survival)
@@ -38,12 +38,12 @@ def _(model: RFFBoostSurvival) -> ExportSource:
 def check_times(times: Any) -> Array:
     """Times (T,) as float64, or a ValueError."""
     try:
-        found = np.array(times, dtype=np.float64)
+        grid = np.array(times, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not found.size or not ((found >= 0.0) & (found < np.inf)).all():
+        grid = np.empty(0)
+    if grid.ndim != 1 or not grid.size or not ((grid >= 0.0) & (grid < np.inf)).all():
         raise ValueError(f"to_onnx: times must be finite and non-negative numbers, (T,), got {times!r:.100}")
-    return found
+    return grid
 
 
 def survival_output(model: RFFBoostSurvival, times: Array) -> ExtraOutput:
@@ -64,12 +64,7 @@ def survival_output(model: RFFBoostSurvival, times: Array) -> ExtraOutput:
 class SurvivalLink(Link):
     """The probabilities that the event comes later than times (T,), (n, T).
 
-    Parameters
-    ----------
-    loss : SurvivalLoss
-    times : ndarray of shape (T,)
-    hazard : ndarray of shape (T,)
-        The cumulative hazard of a score of 0 at these times, if the loss needs it.
+    `hazard`, (T,), is the cumulative hazard of a score of 0 at these times, if the loss needs it.
     """
 
     loss: SurvivalLoss
@@ -144,8 +139,8 @@ def _(loss: AFTNormal, link: SurvivalLink, graph: Graph, raw: str) -> str:
     scaled = graph.node("Reshape", scaled, graph.constant([-1, len(link.times)], "by_time"))
     tail = graph.node("Exp", graph.node("Neg", graph.node("Mul", size, size)))
     tail = graph.node("Mul", graph.node("Div", graph.node("Mul", scaled, tail), shifted), half)
-    negative = graph.node("Less", z, graph.constant(0.0, "zero"), dtype=BOOL)
-    return graph.node("Where", negative, graph.node("Sub", one, tail), tail, dtype=graph.dtype)
+    negative = graph.node("Less", z, graph.constant(0.0, "zero"))
+    return graph.node("Where", negative, graph.node("Sub", one, tail), tail)
 
 
 def scaled_tail() -> Array:

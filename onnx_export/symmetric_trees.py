@@ -11,7 +11,7 @@ from rffboost_ext.exporting import Array
 from rffboost_ext.terms import SymmetricTrees
 
 from .category_sets import without_category_sets
-from .conversion import convert_term, rounding_error, where_missing
+from .conversion import convert_term, rounding_error, sum_of, where_missing
 from .graph import BOOL, FLOAT32, FLOAT64, INT64, ConversionError, Graph
 from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
@@ -36,11 +36,8 @@ def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
     term, x = without_crosses(term.deepened(max(1, term.depth)), graph, x)
     term, x = without_category_sets(term, graph, x)
     columns = graph.node("Transpose", x, perm=[1, 0])
-    total = ""
-    for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
-        out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, columns, i)
-        total = graph.node("Add", total, out) if total else out
-    return total
+    groups = [slice(start, start + TREES_AT_ONCE) for start in range(0, term.n_trees, TREES_AT_ONCE)]
+    return sum_of(graph, (add_trees(term.trees(some), graph, columns, i) for i, some in enumerate(groups)))
 
 
 def without_crosses(term: SymmetricTrees, graph: Graph, x: str) -> tuple[SymmetricTrees, str]:
@@ -53,9 +50,9 @@ def without_crosses(term: SymmetricTrees, graph: Graph, x: str) -> tuple[Symmetr
     numbered, crosses = term.split_columns(0)
     is_product = crosses.table[:, 2]
     x, parts = graph.cast(x, FLOAT64), []
-    for operation, chosen in (("Sub", is_product == 0), ("Mul", is_product == 1)):
-        if chosen.any():
-            sides = [graph.constant(side, operation.lower()) for side in crosses.table[chosen, :2].T]
+    for operation, is_one in (("Sub", is_product == 0), ("Mul", is_product == 1)):
+        if is_one.any():
+            sides = [graph.constant(side, operation.lower()) for side in crosses.table[is_one, :2].T]
             parts.append(graph.node(operation, *(graph.node("Gather", x, side, axis=1) for side in sides)))
     feature = np.where(term.other < 0, len(crosses) + term.feature, numbered.feature)
     return replace(numbered, feature=feature), graph.node("Concat", *parts, x, axis=1)
@@ -74,7 +71,7 @@ def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
     leaf = graph.node("MatMul", graph.constant(np.exp2(np.arange(depth))[None], "power", FLOAT32), bits)
     leaf = graph.node("Reshape", graph.cast(leaf, INT64), graph.constant([n_trees, -1], "one_leaf"))
     leaf = graph.node("Add", leaf, graph.constant(2**depth * np.arange(n_trees)[:, None], "first_leaf"))
-    found = graph.node("Gather", graph.constant(term.value.reshape(-1, n_outputs), f"value{i}"), leaf, axis=0)
+    out = graph.node("Gather", graph.constant(term.value.reshape(-1, n_outputs), f"value{i}"), leaf, axis=0)
     if term.slope is not None:
         slope = graph.constant(term.slope.reshape(-1, n_outputs, depth), f"slope{i}")
         factors = graph.node("Reshape", centered(term, graph, picked, rest, i), by_tree)
@@ -83,8 +80,8 @@ def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
         products = graph.node("Mul", graph.node("Gather", slope, leaf, axis=0), factors)
         linear = graph.node("MatMul", products, graph.constant(np.ones((depth, 1)), "ones"))
         by_output = graph.constant([n_trees, -1, n_outputs, 1], "by_output")
-        found = graph.node("Add", graph.node("Reshape", found, by_output), linear)
-    return sum_over_trees(graph, found, n_trees, n_outputs)
+        out = graph.node("Add", graph.node("Reshape", out, by_output), linear)
+    return sum_over_trees(graph, out, n_trees, n_outputs)
 
 
 def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
@@ -94,10 +91,10 @@ def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
         threshold = rounded_up(threshold)
     # GreaterOrEqual is more recent than the oldest operator set, and Greater is true of NaN in OpenVINO.
     below = np.nextafter(threshold, -np.inf, dtype=threshold.dtype)
-    right = graph.node("Less", graph.constant(below, f"below{i}", graph.types[picked]), picked, dtype=BOOL)
+    right = graph.node("Less", graph.constant(below, f"below{i}", graph.types[picked]), picked)
     if not term.missing_right.any():
         return right
-    missing = graph.node("IsNaN", picked, dtype=BOOL)
+    missing = graph.node("IsNaN", picked)
     goes_right = graph.cast(graph.constant(term.missing_right.reshape(-1, 1), f"missing_right{i}"), BOOL)
     return graph.node("Or", right, graph.node("And", missing, goes_right))
 
@@ -111,12 +108,8 @@ def with_rounded_centers(term: SymmetricTrees, dtype: np.dtype[Any]) -> tuple[Sy
         return term, np.zeros(0)
     center = term.center.astype(dtype).astype(np.float64)
     rest = term.center - center
-    return replace(term, center=center, value=term.value - shift(term.slope, rest)), rest
-
-
-def shift(slope: Array, rest: Array) -> Array:
-    """The change of linear leaves (T, leaves, C, D) if their features grow by `rest` (T, D): (T, leaves, C)."""
-    return np.asarray(np.einsum("tkcl,tl->tkc", slope, rest))
+    shift = np.einsum("tkcl,tl->tkc", term.slope, rest)
+    return replace(term, center=center, value=term.value - shift), rest
 
 
 def centered(term: SymmetricTrees, graph: Graph, picked: str, rest: Array, i: int) -> str:

@@ -75,7 +75,7 @@ def check_graph(term: Term, rows: np.ndarray, dtype: str, opset: int) -> None:
     x = graph.input("X", dtype)
     outputs = [convert_in_scope(term, graph, x, f"t{k}") for k in range(2)]
     for some in (rows, rows[:1]):
-        check_parts(graph, {x: some}, graph.parts, slack=1.0)
+        check_parts(graph, x, some, graph.parts, slack=1.0)
     shape = ["N", np.shape(term(rows))[1]]
     ends = [value_info(graph.finish(out, f"out{k}", dtype), dtype, shape) for k, out in enumerate(outputs)]
     model = assemble(graph, [value_info("X", dtype, ["N", rows.shape[1]])], ends)

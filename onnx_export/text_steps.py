@@ -53,14 +53,12 @@ def text_of_gap(categories: Sequence[Any]) -> str:
 
 def number_gaps(step: OrdinalEncoder) -> None:
     """Give NaN its code in the list of codes of the categories: skl2onnx has no code that is NaN."""
-    known = step._default_to_infrequent_mappings if step._infrequent_enabled else [None] * len(step.categories_)
-    codes = [
-        np.arange(len(c) - has_nan(c)) if k is None else k for c, k in zip(step.categories_, known, strict=True)
-    ]
-    step._default_to_infrequent_mappings = [
-        np.append(own, step.encoded_missing_value) if has_nan(c) else own
-        for c, own in zip(step.categories_, codes, strict=True)
-    ]
+    n_columns = len(step.categories_)
+    lists: list[Any] = step._default_to_infrequent_mappings if step._infrequent_enabled else [None] * n_columns
+    for j, categories in enumerate(step.categories_):
+        codes = np.arange(len(categories) - has_nan(categories)) if lists[j] is None else lists[j]
+        lists[j] = np.append(codes, step.encoded_missing_value) if has_nan(categories) else codes
+    step._default_to_infrequent_mappings = lists
     step._infrequent_enabled = True
     # Codes are real numbers to skl2onnx if that of unknown texts is one.
     step.unknown_value = np.nan if step.handle_unknown == "error" else float(step.unknown_value)
@@ -68,23 +66,16 @@ def number_gaps(step: OrdinalEncoder) -> None:
 
 
 def missing_texts(steps: Pipeline, names: dict[str, str], texts: list[str]) -> dict[str, str] | None:
-    """The text to write for a missing one in each column of text whose encoder takes it, by the name of the input.
+    """The text to write for a missing one in each input of `texts` whose encoder takes it.
 
-    Parameters
-    ----------
-    steps : Pipeline
-        The fitted steps.
-    names : dict of str to str
-        The name of the input of each column.
-    texts : list of str
-        The inputs that are text.
+    `names` are the names of the inputs by column.
     """
-    found: dict[str, str] = {}
+    gap_texts: dict[str, str] = {}
     for step in parts(steps):
         ignores = getattr(step, "handle_unknown", "ignore") != "error"
         columns = zip(getattr(step, "feature_names_in_", ()), getattr(step, "categories_", ()), strict=False)
         for column, categories in columns:
             name = names.get(column)
             if name in texts and (ignores or any(map(is_missing, categories))):
-                found[name] = text_of_gap(categories)
-    return found if texts else None
+                gap_texts[name] = text_of_gap(categories)
+    return gap_texts if texts else None

@@ -16,6 +16,9 @@ from .scaling import Scaling
 
 BITS: dict[np.dtype[Any], np.dtype[Any]] = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
 """The integers with as many bits: those of positive numbers are in the order of their values."""
+Types = tuple[np.dtype[Any], np.dtype[Any]]
+ARITHMETICS: tuple[Types, ...] = ((FLOAT64, FLOAT64), (FLOAT32, FLOAT32), (FLOAT64, FLOAT32))
+"""The types of operations and of their results with which scikit-learn scales X of float64 and of float32."""
 
 
 def with_thresholds_before(trees: Trees, scaling: Scaling, dtype: np.dtype[Any]) -> Trees:
@@ -28,7 +31,7 @@ def with_thresholds_before(trees: Trees, scaling: Scaling, dtype: np.dtype[Any])
         if dtype == kind == FLOAT32:
             threshold[inner] = float32_before(feature, old, operands)
         else:
-            threshold[inner] = smallest_number(lambda x: rescaled(operands, x, kind) >= old, len(old), dtype)
+            threshold[inner] = smallest_number(lambda x: scaled(operands, x, dtype=kind) >= old, len(old), dtype)
     return replace(trees, threshold=threshold)
 
 
@@ -41,58 +44,41 @@ def float32_before(feature: Array, threshold: Array, operands: Scaling) -> Array
     smallest such float64 is then rounded to the nearest float32, as rows of a user are: the training row stays on
     its side.
     """
-    candidates = [reached(scale, feature, threshold, operands) for scale in ARITHMETICS]
+    candidates = [reached(types, feature, threshold, operands) for types in ARITHMETICS]
+    above = candidates[0][0]
     # Few thresholds are scaled values by accident: the type in which more of them are has precedence.
     candidates.sort(key=lambda candidate: -int(candidate[1].sum()))
-    is_known = [is_value for _, is_value in candidates]
-    if np.logical_or.reduce(is_known).all():
-        return np.select(is_known, [smallest for smallest, _ in candidates])
-    above = reached(rescaled, feature, threshold, operands)[0]
+    is_scaled = [is_value for _, is_value in candidates]
+    if np.logical_or.reduce(is_scaled).all():
+        return np.select(is_scaled, [smallest for smallest, _ in candidates])
     below = np.nextafter(above, np.float32(-np.inf))
     middle = 0.5 * (above.astype(np.float64) + below)
-    return np.where(np.isfinite(above) & (rescaled(operands, middle) >= threshold), below, above)
+    return np.where(np.isfinite(above) & (scaled(operands, middle) >= threshold), below, above)
 
 
-def reached(
-    scale: Callable[..., Array], feature: Array, threshold: Array, operands: Scaling
-) -> tuple[Array, Array]:
+def reached(types: Types, feature: Array, threshold: Array, operands: Scaling) -> tuple[Array, Array]:
     """The smallest float32 scaled to each threshold or beyond, and where all of a feature are scaled to it.
 
     The largest threshold of a feature may be beyond all rows.
     """
-    smallest = smallest_number(lambda x: scale(operands, x) >= threshold, len(threshold), FLOAT32)
+    smallest = smallest_number(lambda x: scaled(operands, x, types) >= threshold, len(threshold), FLOAT32)
     d = int(feature.max(initial=-1)) + 1
     largest, all_hit = np.full(d, -np.inf), np.ones(d, dtype=bool)
     np.maximum.at(largest, feature, threshold)
-    is_hit = scale(operands, smallest) == threshold
+    is_hit = scaled(operands, smallest, types) == threshold
     np.logical_and.at(all_hit, feature, is_hit | (threshold == largest[feature]))
     return smallest, all_hit[feature]
 
 
-def rescaled(operands: Scaling, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
-    """The numbers x, scaled in float64 and rounded to the type of the thresholds."""
-    x = x.astype(np.float64)
+def scaled(
+    operands: Scaling, x: Array, types: Types = (FLOAT64, FLOAT64), dtype: np.dtype[Any] = FLOAT32
+) -> Array:
+    """The numbers x after operations in the first type, with results in the second, rounded to `dtype`."""
+    arithmetic, storage = types
+    x = x.astype(storage)
     for operation, values in operands:
-        x = operation(x, values)
+        x = operation(x.astype(arithmetic), values.astype(arithmetic)).astype(storage)
     return x.astype(dtype)
-
-
-def in_float32(operands: Scaling, x: Array) -> Array:
-    """The numbers x of float32, scaled in float32."""
-    for operation, values in operands:
-        x = operation(x, values.astype(np.float32))
-    return x
-
-
-def in_float32_by_float64(operands: Scaling, x: Array) -> Array:
-    """The numbers x of float32, scaled in place by operands of float64."""
-    for operation, values in operands:
-        x = operation(x.astype(np.float64), values).astype(np.float32)
-    return x
-
-
-ARITHMETICS = rescaled, in_float32, in_float32_by_float64
-"""How scikit-learn scales X of float64 and of float32."""
 
 
 def smallest_number(holds: Callable[[Array], Array], n: int, dtype: np.dtype[Any]) -> Array:
@@ -102,8 +88,8 @@ def smallest_number(holds: Callable[[Array], Array], n: int, dtype: np.dtype[Any
     while (low < high).any():
         # The sum of both may be beyond the range of integers.
         middle = low // 2 + high // 2 + (low & high & 1)
-        found = holds(number_of(middle, dtype))
-        low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+        is_high = holds(number_of(middle, dtype))
+        low, high = np.where(is_high, low, middle + 1), np.where(is_high, middle, high)
     return number_of(high, dtype)
 
 

@@ -7,20 +7,16 @@ import numpy as np
 from rffboost_ext import Trees
 from rffboost_ext.exporting import Array
 
-from .graph import BOOL, INT64, ConversionError, Graph
+from .graph import BOOL, INT64, Graph, require_opset
 
 TREES_AT_ONCE = 32
 """Trees that are computed at once: arrays of the graph have as many entries per row."""
-LOWEST_GATHER_ELEMENTS = 11
-"""The first version of the operator set that has GatherElements."""
 
 
 def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array) -> str:
     """The sum of trees without category sets, (n, C), with features and thresholds of one type."""
-    if graph.opset < LOWEST_GATHER_ELEMENTS:
-        raise ConversionError(
-            f"opset must be at least {LOWEST_GATHER_ELEMENTS} for tree_operators=False, got {graph.opset}"
-        )
+    # The first one with GatherElements.
+    require_opset(graph, 11, "tree_operators=False")
     leaf, own = term.left < 0, np.arange(len(term.left))
     # A leaf is its own child, so that shallow trees wait for deeper ones.
     left, right = (np.where(leaf, own, child) for child in (term.left, term.right))
@@ -35,7 +31,7 @@ def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array)
         tables["missing_left"] = graph.cast(graph.constant(term.missing_left, "missing_left"), BOOL)
     columns = graph.node("Transpose", features, perm=[1, 0])
     first = graph.node("Gather", columns, graph.constant([0], "first"), axis=0)
-    zero = graph.cast(graph.node("Less", first, first, dtype=BOOL), INT64)
+    zero = graph.cast(graph.node("Less", first, first), INT64)
     total = ""
     for i, start in enumerate(range(0, len(term.roots), TREES_AT_ONCE)):
         some = slice(start, start + TREES_AT_ONCE)
@@ -43,13 +39,13 @@ def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array)
         node = graph.node("Add", zero, graph.constant(roots[:, None], f"roots{i}"))
         for _ in range(depth_below(term, roots)):
             node = children(graph, columns, tables, node)
-        found = graph.node("Gather", tables["value"], node, axis=0)
+        leaves = graph.node("Gather", tables["value"], node, axis=0)
         if term.output is None:
-            out = sum_over_trees(graph, found, len(roots), term.n_outputs)
+            out = sum_over_trees(graph, leaves, len(roots), term.n_outputs)
         else:
-            found = graph.node("Reshape", found, graph.constant([len(roots), -1], "by_tree"))
+            leaves = graph.node("Reshape", leaves, graph.constant([len(roots), -1], "by_tree"))
             one_hot = graph.constant(np.eye(term.n_outputs)[:, term.output[some]], f"output{i}")
-            out = graph.node("Transpose", graph.node("MatMul", one_hot, found), perm=[1, 0])
+            out = graph.node("Transpose", graph.node("MatMul", one_hot, leaves), perm=[1, 0])
         total = graph.node("Add", total, out) if total else out
     return total
 
@@ -66,11 +62,11 @@ def children(graph: Graph, columns: str, tables: dict[str, str], node: str) -> s
     """The nodes, (T, n), to which rows go from `node` (T, n), by features (d, n)."""
     at = {name: graph.node("Gather", table, node, axis=0) for name, table in tables.items() if name != "value"}
     value = graph.node("GatherElements", columns, at["feature"], axis=0)
-    goes_left = graph.node("Less", value, at["threshold"], dtype=BOOL)
+    goes_left = graph.node("Less", value, at["threshold"])
     if "missing_left" in at:
-        missing = graph.node("IsNaN", value, dtype=BOOL)
+        missing = graph.node("IsNaN", value)
         goes_left = graph.node("Or", goes_left, graph.node("And", missing, at["missing_left"]))
-    return graph.node("Where", goes_left, at["left"], at["right"], dtype=INT64)
+    return graph.node("Where", goes_left, at["left"], at["right"])
 
 
 def sum_over_trees(graph: Graph, values: str, n_trees: int, n_outputs: int) -> str:

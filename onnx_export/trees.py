@@ -53,7 +53,10 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     attributes["n_targets"] = term.n_outputs * len(units)
     splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
     if splits.dtype == FLOAT64:
-        attributes = with_float64_attributes(attributes, splits)
+        # Beside thresholds in float64 the operator takes leaf values in float64 only.
+        weights = np.array(attributes.pop("target_weights"), dtype=np.float64)
+        attributes["nodes_values_as_tensor"] = tensor(splits, "nodes_values_as_tensor")
+        attributes["target_weights_as_tensor"] = tensor(weights, "target_weights_as_tensor")
     else:
         attributes["nodes_values"] = splits.tolist()
     name = f"{graph.prefix}trees"
@@ -100,13 +103,6 @@ def rounded_up(threshold: Array) -> Array:
     """The smallest float32 numbers not below `threshold`."""
     near = threshold.astype(np.float32)
     return np.where(near < threshold, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
-
-
-def with_float64_attributes(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
-    """The same attributes with float64 thresholds, which need float64 leaf values beside them."""
-    weights = np.array(attributes.pop("target_weights"))
-    doubles = {"nodes_values_as_tensor": threshold, "target_weights_as_tensor": weights}
-    return attributes | {name: tensor(array.astype(np.float64), name) for name, array in doubles.items()}
 
 
 def reachable_nodes(term: Trees) -> tuple[Array, Array]:
@@ -168,14 +164,8 @@ def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
 
     The operator sums in float32. Leaf values are therefore split into slices of few bits, each an integer times a
     power of two. Sums of the integers of one slice over all trees stay below 2^24 and are exact in any order. The
-    sums of the slices are combined in float64, as in error-free matrix products (Ozaki et al., 2012).
-
-    Returns
-    -------
-    integers : ndarray of shape (leaves, V, K)
-        The slices.
-    units : ndarray of shape (K,)
-        Unit of each slice: ``integers @ units`` are the leaf values (leaves, V).
+    sums of the slices are combined in float64, as in error-free matrix products (Ozaki et al., 2012). They are
+    integers (leaves, V, K) with a unit each, (K,): ``integers @ units`` are the leaf values (leaves, V).
     """
     bits = max(1, MANTISSA - int(np.ceil(np.log2(max(2, n_trees)))))
     largest = np.abs(values).max(initial=0.0) or 1.0

@@ -17,7 +17,7 @@ from .source import ExportSource, ExtraOutput, export_source, require_own_predic
 @export_source.register
 def _(model: ConformalRegressor) -> ExportSource:
     check_is_fitted(model)
-    require_own_predictions(model, ConformalRegressor)
+    require_own_predictions(model)
     source = export_source(model.estimator_)
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")

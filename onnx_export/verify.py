@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from .runtimes import runner, with_output
 from .source import ExportSource, export_source
 from .survival import check_times
 
-RUNTIMES = ("onnxruntime", "reference", "auto")
 # Tolerance of the steps before the ensemble, as a multiple of the rounding error of a column's largest value:
 # powers and logarithms of large numbers lose some digits.
 STEPS = 10_000.0
@@ -105,12 +103,11 @@ def verify_onnx(
     >>> bool(verify_onnx(model, to_onnx(model), X))
     True
     """
-    require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
+    require("verify_onnx", "runtime", runtime, OneOf(("onnxruntime", "reference", "auto")))
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
-    source = source.with_times(None if metadata.times is None else check_times(metadata.times)).with_scaling(
-        metadata.dtype
-    )
+    times = None if metadata.times is None else check_times(metadata.times)
+    source = source.with_times(times).with_scaling(metadata.dtype)
     runtime, run = runner(with_output(proto, metadata.steps), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
@@ -133,87 +130,87 @@ def compare_all(
     source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str, offset: Array
 ) -> Report:
     """The report on the outputs of a file for X and an offset of the scores."""
-    wide, outer = in_float64(X), outer_dtype(metadata.dtype)
+    outer = outer_dtype(metadata.dtype)
     offset_in_graph = offset.astype(outer).astype(np.float64)
-    scores = {id(given): source.raw(given) + offset for given in (X, wide)}
     # Steps of a pipeline compute in the type of X: of float32 and float64, the one that the file follows.
-    X = min((X, wide), key=lambda given: prediction_error(source, outputs, scores[id(given)]))
-    raw, wanted = scores[id(X)], source.features(X).astype(np.float64)
-    found, steps = features_in_graph(metadata, outputs, wanted)
-    raw_in_graph = source.ensemble.raw(found) + offset_in_graph
-    score = score_tolerance(source, found, metadata.dtype, metadata.n_trees)
+    scores = [(rows, source.raw(rows) + offset) for rows in (X, in_float64(X))]
+    X, raw = min(scores, key=lambda pair: prediction_errors(source, outputs, pair[1]).max(initial=0.0))
+    features = source.features(X).astype(np.float64)
+    in_graph, steps = features_in_graph(metadata, outputs, features)
+    raw_in_graph = source.ensemble.raw(in_graph) + offset_in_graph
+    score = score_tolerance(source, in_graph, metadata.dtype, metadata.n_trees)
     score += 2.0 * EPS[outer] * float(np.abs(offset).max())
-    moved = effect_within_leaves(source.ensemble, found, wanted) + largest_difference(offset, offset_in_graph)
+    moved = effect_within_leaves(source.ensemble, in_graph, features) + largest_difference(offset, offset_in_graph)
     lines = (
         *compare(source, metadata, outputs, raw_in_graph, score),
         *steps,
         end_to_end(source, metadata, outputs, raw, score + moved),
     )
-    single = max(largest_difference(values, raw) for values in scores.values())
+    single = max(largest_difference(values, raw) for _, values in scores)
     return Report(len(raw), runtime, metadata.dtype, lines, largest_difference(raw, raw_in_graph), single)
 
 
-def prediction_error(source: ExportSource, outputs: dict[str, Array], raw: Array) -> float:
-    """The largest difference of the file's predictions to those of an estimator with raw scores `raw`."""
-    found = outputs.get("variable" if source.classes is None else "probabilities", np.empty(0))
-    return largest_difference(found, source.response(raw))
+def prediction_errors(source: ExportSource, outputs: dict[str, Array], raw: Array) -> Array:
+    """The differences of the file's predictions to those of an estimator with raw scores `raw`."""
+    return distances(outputs.get(source.main_output, np.empty(0)), source.response(raw))
 
 
 def features_in_graph(
-    metadata: Metadata, outputs: dict[str, Array], wanted: Array
+    metadata: Metadata, outputs: dict[str, Array], features: Array
 ) -> tuple[Array, tuple[Comparison, ...]]:
     """The input of the ensemble in the graph, and its comparison with that in Python if there are steps."""
     if metadata.steps not in outputs:
         with np.errstate(over="ignore"):
-            return wanted.astype(outer_dtype(metadata.dtype)).astype(np.float64), ()
-    found = outputs[metadata.steps].astype(np.float64)
-    size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
+            return features.astype(outer_dtype(metadata.dtype)).astype(np.float64), ()
+    in_graph = outputs[metadata.steps].astype(np.float64)
+    size = np.nanmax(np.abs(features), axis=0, initial=0.0) if features.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
-    error = largest_difference(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
-    return found, (Comparison("steps", error, STEPS * EPS[metadata.dtype]),)
+    is_shape_equal = in_graph.shape == features.shape
+    error = largest_difference(in_graph / size, features / size) if is_shape_equal else float("inf")
+    return in_graph, (Comparison("steps", error, STEPS * EPS[metadata.dtype]),)
 
 
 def end_to_end(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> Comparison:
     """The predictions of the file compared with the estimator's, whose raw scores of X are `raw`."""
-    limit = response_tolerance(source, raw, score, EPS[outer_dtype(metadata.dtype)])
-    error = prediction_error(source, outputs, raw)
-    if np.isinf(error):
-        return Comparison(WHOLE, error, limit)
-    found = outputs["variable" if source.classes is None else "probabilities"]
-    off = distances(found, source.response(raw)).max(axis=1) > limit
-    return Comparison(WHOLE, error, limit, f"MISMATCH on {off.sum()} of {len(off)} rows")
+    limit = response_tolerance(source.response, raw, score, EPS[outer_dtype(metadata.dtype)])
+    errors = np.broadcast_to(prediction_errors(source, outputs, raw), (len(raw), source.width))
+    fault = f"MISMATCH on {(errors.max(axis=1) > limit).sum()} of {len(raw)} rows"
+    return Comparison(WHOLE, float(errors.max(initial=0.0)), limit, fault)
 
 
-def effect_within_leaves(ensemble: Ensemble, found: Array, wanted: Array) -> float:
-    """How far scores move with `found` for the features `wanted` if rows keep their leaves.
+def effect_within_leaves(ensemble: Ensemble, in_graph: Array, features: Array) -> float:
+    """How far scores move with the features of a graph, in place of those in Python, if rows keep their leaves.
 
     By the gradient at both ends; at most `CLOSE` of the scores.
     """
-    if found.shape != wanted.shape:
+    if in_graph.shape != features.shape:
         return 0.0
-    moved, raw = np.nan_to_num(np.abs(found - wanted) + DIGIT * np.abs(wanted)), ensemble.raw(wanted)
-    most, largest = CLOSE * float(np.nanmax(np.abs(raw - ensemble.baseline), initial=0.0)), 0.0
+    moved = np.nan_to_num(np.abs(in_graph - features) + DIGIT * np.abs(features))
+    raw, largest = ensemble.raw(features), 0.0
     try:
         for start in range(0, len(moved), BLOCK):
             rows = slice(start, start + BLOCK)
-            slopes = np.maximum(*(np.abs(ensemble.gradient(features[rows])) for features in (found, wanted)))
+            slopes = np.maximum(*(np.abs(ensemble.gradient(ends[rows])) for ends in (in_graph, features)))
             largest = max(largest, float(np.einsum("ncd,nd->nc", slopes, moved[rows]).max(initial=0.0)))
     except TypeError:
         # A user's term need not have a gradient.
-        largest = largest_difference(ensemble.raw(found), raw)
-    return min(most, largest)
+        largest = largest_difference(ensemble.raw(in_graph), raw)
+    return min(CLOSE * float(np.nanmax(np.abs(raw - ensemble.baseline), initial=0.0)), largest)
 
 
 def in_float64(X: Any) -> Any:
     """X with its real numbers of lower precision in float64, X itself if there are none."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        kinds = {name: np.dtype(X[name].dtype) for name in X.columns if isinstance(X[name].dtype, np.dtype)}
-        low = [name for name, kind in kinds.items() if kind.kind == "f" and kind.itemsize < 8]
+        low = [name for name in X.columns if is_low(X[name].dtype)]
         return X.astype(dict.fromkeys(low, np.float64)) if low else X
-    kind = getattr(X, "dtype", None)
-    return X.astype(np.float64) if isinstance(kind, np.dtype) and kind.kind == "f" and kind.itemsize < 8 else X
+    return X.astype(np.float64) if is_low(getattr(X, "dtype", None)) else X
+
+
+def is_low(dtype: Any) -> bool:
+    """Whether a type is one of NumPy's real numbers of fewer than 64 bits."""
+    return isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
 
 
 def compare(
@@ -221,42 +218,41 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Each output compared with that for the raw scores `raw`, whose tolerance is `score`."""
     eps = EPS[outer_dtype(metadata.dtype)]
-    response = source.response(raw)
-    allowed = response_tolerance(source, raw, score, eps)
-    main = "variable" if source.classes is None else "probabilities"
-    wanted = {"score": (raw, score), main: (response, allowed)}
-    for extra in source.extras:
-        limit = response_tolerance(replace(source, response=extra.response), raw, score, eps)
-        wanted[extra.name] = extra.response(raw), limit
-    found = [
+    expected = {"score": (raw, score)}
+    for name, function in (
+        (source.main_output, source.response),
+        *((extra.name, extra.response) for extra in source.extras),
+    ):
+        expected[name] = function(raw), response_tolerance(function, raw, score, eps)
+    lines = [
         Comparison(name, largest_difference(outputs[name], values), limit)
-        for name, (values, limit) in wanted.items()
+        for name, (values, limit) in expected.items()
         if name in outputs
     ]
-    due = {*wanted} if source.classes is None else {*wanted, "label"}
+    response, limit = expected[source.main_output]
+    due = {*expected} if source.classes is None else {*expected, "label"}
     if source.classes is None and np.array_equal(raw, response, equal_nan=True):
         # The score is the response itself of an identity link.
         due.remove("score")
-    found += unmatched_outputs({*outputs} - {metadata.steps}, due)
+    lines += unmatched_outputs({*outputs} - {metadata.steps}, due)
     if source.classes is not None:
-        found.append(Comparison("label", wrong_labels(source, outputs["label"], response, allowed), 0.0))
-    return tuple(found)
+        lines.append(Comparison("label", wrong_labels(source, outputs["label"], response, limit), 0.0))
+    return tuple(lines)
 
 
-def unmatched_outputs(given: set[str], due: set[str]) -> list[Comparison]:
+def unmatched_outputs(names: set[str], due: set[str]) -> list[Comparison]:
     """Outputs of the file or of the estimator that the other does not have."""
-    faults = dict.fromkeys(due - given, "MISSING in the file")
-    faults |= dict.fromkeys(given - due - {"score"}, "NOT of the estimator")
+    faults = dict.fromkeys(due - names, "MISSING in the file")
+    faults |= dict.fromkeys(names - due - {"score"}, "NOT of the estimator")
     return [Comparison(name, float("inf"), 0.0, fault) for name, fault in sorted(faults.items())]
 
 
-def wrong_labels(source: ExportSource, found: Array, response: Array, tolerance: float) -> float:
+def wrong_labels(source: ExportSource, labels: Array, response: Array, tolerance: float) -> float:
     """The fraction of rows whose label differs although the largest response is clear of the second."""
     if source.multilabel:
         is_clear = np.abs(response - 0.5) > tolerance
-        return float(np.mean((found != (response > 0.5)) & is_clear)) if found.shape == response.shape else 1.0
-    classes = np.asarray(source.classes)
-    best = np.sort(response, axis=1)
-    text = classes.dtype.kind in "UO"
-    wanted = classes[response.argmax(axis=1)].astype(np.str_ if text else np.int64)
-    return float(np.mean((found.astype(wanted.dtype) != wanted) & (best[:, -1] - best[:, -2] > 2.0 * tolerance)))
+        return float(np.mean((labels != (response > 0.5)) & is_clear)) if labels.shape == response.shape else 1.0
+    classes, best = np.asarray(source.classes), np.sort(response, axis=1)
+    kind = np.str_ if classes.dtype.kind in "UO" else np.int64
+    differs = labels.astype(kind) != classes[response.argmax(axis=1)].astype(kind)
+    return float(np.mean(differs & (best[:, -1] - best[:, -2] > 2.0 * tolerance)))

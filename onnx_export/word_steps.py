@@ -14,14 +14,13 @@ from onnx import TensorProto, helper
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import Normalizer
 
-from .graph import BOOL, FLOAT32, INT64, ML, ConversionError, Graph
+from .graph import BOOL, INT64, ML, ConversionError, Graph, require_opset
 from .skl2onnx_graphs import graph_at, hand_over
 
 SHORTEST = {r"\b\w\w+\b": 2, r"\b\w+\b": 1}
 """The letters of the shortest word of each allowed `token_pattern`."""
 ALLOWED = {"input": "content", "analyzer": "word", "strip_accents": None, "preprocessor": None, "tokenizer": None}
 """The only value of parameters of vectorizers that has a graph."""
-LOWEST_OPSET = 11
 BREAK, OTHER, DOTTED, FIRST = 0, 1, 2, 3
 """Codes of characters: between words, letters of no known word, the letter İ, and the first known letter."""
 NORMS = {"l1": "ReduceL1", "l2": "ReduceL2", "max": "ReduceMax"}
@@ -29,14 +28,14 @@ LOWEST_OPSET_OF_AXES = 18
 """The operator set from which on reductions take axes as an input."""
 
 
-def require_exact(step: CountVectorizer, opset: int) -> None:
+def require_exact(step: CountVectorizer, graph: Graph) -> None:
     """Raise a ConversionError that names a parameter of a vectorizer that a graph cannot follow."""
     name = type(step).__name__
 
     def refuse(parameter: str, allowed: str, reason: str = "") -> None:
         value = getattr(step, parameter)
-        given = getattr(value, "__name__", None) or f"{value!r:.60}"
-        raise ConversionError(f"to_onnx: {name} must have {parameter}={allowed} in a graph, got {given}{reason}")
+        text = getattr(value, "__name__", None) or f"{value!r:.60}"
+        raise ConversionError(f"to_onnx: {name} must have {parameter}={allowed} in a graph, got {text}{reason}")
 
     for parameter, allowed in ALLOWED.items():
         if getattr(step, parameter) != allowed:
@@ -48,8 +47,7 @@ def require_exact(step: CountVectorizer, opset: int) -> None:
     lost = next((word for words, _ in entries_of(step) for word in words if depends_on_sigma(word)), None)
     if step.lowercase and lost:
         refuse("lowercase", "False", f": the lower case of 'Σ' in the word {lost!r} depends on its neighbours")
-    if opset < LOWEST_OPSET:
-        raise ConversionError(f"to_onnx: opset must be at least {LOWEST_OPSET} for a {name}, got {opset}")
+    require_opset(graph, 11, f"a {name}")
 
 
 def pattern_of(step: CountVectorizer) -> str:
@@ -71,8 +69,8 @@ def entries_of(step: CountVectorizer) -> Iterator[tuple[list[str], int]]:
     low, high = step.ngram_range
     for entry, column in step.vocabulary_.items():
         words = entry.split(" ")
-        known = all(len(w) >= shortest and w not in stop_words and all(map(is_letter, w)) for w in words)
-        if known and low <= len(words) <= high:
+        is_possible = all(len(w) >= shortest and w not in stop_words and all(map(is_letter, w)) for w in words)
+        if is_possible and low <= len(words) <= high:
             yield words, column
 
 
@@ -87,27 +85,25 @@ def lower_cases() -> dict[str, str]:
 
     Characters without a meaning beyond the first plane of Unicode and its emoji are taken for letters.
     """
-    found = {}
+    lower_of = {}
     for character in map(chr, range(sys.maxunicode + 1)):
         lower, kind = character.lower(), unicodedata.category(character)
-        is_known = character < "\U00010000" or "\U0001f000" <= character < "\U00020000" or kind not in ("Cn", "Co")
-        if kind != "Cs" and (lower != character or (is_known and not is_letter(character))):
-            found[character] = lower
-    return found
+        is_low = character < "\U00010000" or "\U0001f000" <= character < "\U00020000"
+        is_break = (is_low or kind not in ("Cn", "Co")) and not is_letter(character)
+        if kind != "Cs" and (lower != character or is_break):
+            lower_of[character] = lower
+    return lower_of
 
 
 def character_codes(step: CountVectorizer, letters: dict[str, int]) -> dict[str, int]:
     """The code of each character that is between words or has one of some codes of letters."""
     lower = lower_cases() if step.lowercase else {c: c for c in lower_cases() if not is_letter(c)}
-    codes = {
-        c: BREAK if not is_letter(end) else letters.get(end, OTHER) for c, end in lower.items() if len(end) == 1
-    }
+    codes = {c: letters.get(end, OTHER) if is_letter(end) else BREAK for c, end in lower.items() if len(end) == 1}
     if step.lowercase:
         # The only letter of which lower case makes two characters; the second one is a mark, which ends a word.
         codes["İ"] = DOTTED
-    return {letter: code for letter, code in letters.items() if letter not in codes} | {
-        character: code for character, code in codes.items() if code != OTHER
-    }
+    own = {letter: code for letter, code in letters.items() if letter not in codes}
+    return own | {character: code for character, code in codes.items() if code != OTHER}
 
 
 def letter_sequence(step: CountVectorizer, graph: Graph, x: str, letters: dict[str, int]) -> str:
@@ -115,9 +111,9 @@ def letter_sequence(step: CountVectorizer, graph: Graph, x: str, letters: dict[s
     codes = character_codes(step, letters)
     split: dict[str, Any] = {"separators": [""], "mark": 0, "mincharnum": 1, "pad_value": " "}
     characters = graph.node("Tokenizer", x, domain="com.microsoft", dtype=object, **split)
-    characters = graph.node("Flatten", characters, axis=1, dtype=object)
-    known: dict[str, Any] = {"cats_strings": [*codes], "cats_int64s": [*codes.values()], "default_int64": OTHER}
-    code = graph.node("CategoryMapper", characters, domain=ML, dtype=INT64, **known)
+    characters = graph.node("Flatten", characters, axis=1)
+    table: dict[str, Any] = {"cats_strings": [*codes], "cats_int64s": [*codes.values()], "default_int64": OTHER}
+    code = graph.node("CategoryMapper", characters, domain=ML, dtype=INT64, **table)
     code = graph.node("Pad", code, graph.constant([0, 1, 0, 1], "margins"))
     zero = graph.constant(BREAK, "break")
     is_last = graph.node("Equal", code, zero)
@@ -172,26 +168,27 @@ def count_words(step: CountVectorizer, graph: Graph, x: str) -> str:
         "max_skip_count": 0,
         "mode": "TF",
     }
-    counts = graph.node("TfIdfVectorizer", letter_sequence(step, graph, x, letters), dtype=FLOAT32, **pool)
+    counts = graph.node("TfIdfVectorizer", letter_sequence(step, graph, x, letters), **pool)
     counts = graph.cast(counts, graph.dtype)
     return graph.node("Min", counts, graph.constant(1.0, "once")) if step.binary else counts
 
 
 # The names of the parameters are prescribed by skl2onnx.
-def convert_words(scope: Any, operator: Any, container: Any) -> None:
-    """Counts of words, and their weights: skl2onnx has other words than Python."""
-    step: CountVectorizer = operator.raw_operator
-    require_exact(step, container.target_opset)
-    graph, x = graph_at(scope, operator, container)
-    counts = count_words(step, graph, x)
-    found = weighted(graph, counts, step) if isinstance(step, TfidfVectorizer) else counts
-    hand_over(graph, [found], operator, container)
+def convert_step(scope: Any, operator: Any, container: Any) -> None:
+    """Counts of words, their weights and rows divided by norms.
 
-
-def convert_weights(scope: Any, operator: Any, container: Any) -> None:
-    """Weights of counts: skl2onnx takes the logarithm of another number."""
+    skl2onnx has other words than Python, logarithms of other numbers, and NaN for rows of zeros in float64.
+    """
+    step = operator.raw_operator
     graph, x = graph_at(scope, operator, container)
-    hand_over(graph, [weighted(graph, x, operator.raw_operator)], operator, container)
+    if isinstance(step, CountVectorizer):
+        require_exact(step, graph)
+        x = count_words(step, graph, x)
+    if isinstance(step, TfidfTransformer | TfidfVectorizer):
+        x = weighted(graph, x, step)
+    if isinstance(step, Normalizer):
+        x = divided_by_norm(graph, x, step.norm)
+    hand_over(graph, [x], operator, container)
 
 
 def weighted(graph: Graph, x: str, step: TfidfTransformer | TfidfVectorizer) -> str:
@@ -199,62 +196,41 @@ def weighted(graph: Graph, x: str, step: TfidfTransformer | TfidfVectorizer) -> 
     if step.sublinear_tf:
         one, zero = graph.constant(1.0, "one"), graph.constant(0.0, "zero")
         logarithm = graph.node("Add", graph.node("Log", x), one)
-        x = graph.node("Where", graph.node("Greater", x, zero, dtype=BOOL), logarithm, zero)
+        x = graph.node("Where", graph.node("Greater", x, zero), logarithm, zero)
     if step.use_idf:
         x = graph.node("Mul", x, graph.constant(step.idf_, "idf"))
     return divided_by_norm(graph, x, step.norm)
-
-
-def convert_norm(scope: Any, operator: Any, container: Any) -> None:
-    """Rows divided by their norm: skl2onnx's rows of zeros become NaN in float64."""
-    graph, x = graph_at(scope, operator, container)
-    hand_over(graph, [divided_by_norm(graph, x, operator.raw_operator.norm)], operator, container)
 
 
 def divided_by_norm(graph: Graph, x: str, norm: str | None) -> str:
     """Rows (n, p) divided by a norm, if there is one; rows of zeros stay."""
     if norm is None:
         return x
-    given = graph.node("Abs", x) if norm == "max" else x
+    require_opset(graph, 11, "rows divided by their norm")
+    values = graph.node("Abs", x) if norm == "max" else x
     if graph.opset < LOWEST_OPSET_OF_AXES:
-        size = graph.node(NORMS[norm], given, axes=[1], keepdims=1)
+        size = graph.node(NORMS[norm], values, axes=[1], keepdims=1)
     else:
-        size = graph.node(NORMS[norm], given, graph.constant([1], "axis"), keepdims=1)
-    is_zero = graph.node("Equal", size, graph.constant(0.0, "none"), dtype=BOOL)
-    return graph.node("Div", x, graph.node("Where", is_zero, graph.constant(1.0, "unit"), size, dtype=graph.dtype))
+        size = graph.node(NORMS[norm], values, graph.constant([1], "axis"), keepdims=1)
+    is_zero = graph.node("Equal", size, graph.constant(0.0, "none"))
+    return graph.node("Div", x, graph.node("Where", is_zero, graph.constant(1.0, "unit"), size))
 
 
-def same_shape(operator: Any) -> None:
-    """Declare the shape and the type of an output: those of the input, as real numbers."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-
-    given = operator.inputs[0].type
-    kind = DoubleTensorType if isinstance(given, DoubleTensorType) else FloatTensorType
-    operator.outputs[0].type = kind(copy(given.shape))
-
-
-def shape_of_counts(dtype: str) -> Callable[[Any], None]:
-    """The function that declares the output of a vectorizer as numbers of a type."""
-
-    def declare(operator: Any) -> None:
-        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-
-        kind = DoubleTensorType if dtype == "float64" else FloatTensorType
-        operator.outputs[0].type = kind([None, len(operator.raw_operator.vocabulary_)])
-
-    return declare
-
-
-CONVERTERS: dict[type, Callable[..., None]] = {
-    CountVectorizer: convert_words,
-    TfidfVectorizer: convert_words,
-    TfidfTransformer: convert_weights,
-    Normalizer: convert_norm,
-}
+OWN_STEPS = CountVectorizer, TfidfVectorizer, TfidfTransformer, Normalizer
+CONVERTERS = dict.fromkeys(OWN_STEPS, convert_step)
 """Our converters for steps of scikit-learn."""
 
 
 def shapes(dtype: str) -> dict[type, Callable[[Any], None]]:
-    """The functions that declare the outputs of these steps in a graph of a type of numbers."""
-    texts = dict.fromkeys((CountVectorizer, TfidfVectorizer), shape_of_counts(dtype))
-    return dict.fromkeys(CONVERTERS, same_shape) | texts
+    """The functions that declare the outputs of these steps: counts in a type of numbers, others in that of X."""
+
+    def declare(operator: Any) -> None:
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+        step, declared = operator.raw_operator, operator.inputs[0].type
+        is_double, shape = isinstance(declared, DoubleTensorType), copy(declared.shape)
+        if isinstance(step, CountVectorizer):
+            is_double, shape = dtype == "float64", [None, len(step.vocabulary_)]
+        operator.outputs[0].type = (DoubleTensorType if is_double else FloatTensorType)(shape)
+
+    return dict.fromkeys(OWN_STEPS, declare)

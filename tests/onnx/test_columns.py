@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from onnx_export.runtimes import open_session
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
-from ..cases import LOSS_NAMED, corners, make_estimator
+from ..cases import CORNERS, LOSS_NAMED, make_estimator, over_pairs
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
+# The nodes of links do not depend on the columns: `test_scores.py` has every loss.
+each_learner = over_pairs([*{learner.name: (loss, learner) for loss, learner in CORNERS}.values()])
 
 
 def odd_table(loss: Any) -> pd.DataFrame:
@@ -33,45 +36,31 @@ def odd_table(loss: Any) -> pd.DataFrame:
     return table
 
 
-@corners
+def assert_exported(model: Any, rows: Any, dtypes: Any = DTYPES) -> None:
+    """Files of each type, by both runtimes."""
+    for dtype in dtypes:
+        graph = to_onnx(model, dtype=dtype)
+        verify_onnx(model, graph, rows, raise_on_mismatch=True)
+        verify_onnx(model, graph, rows[:12], runtime="reference", raise_on_mismatch=True)
+    np.testing.assert_allclose(OnnxPredictor(graph).predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
+
+
+@each_learner
 def test_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
-    model = make_estimator(loss, learner).fit(X, y)
-    rows = make_gapped(loss, seed=1, n=40)[0]
-    for dtype in DTYPES:
-        graph = to_onnx(model, dtype=dtype)
-        verify_onnx(model, graph, rows, raise_on_mismatch=True)
-
-
-@corners
-def test_categories(loss: Any, learner: Any) -> None:
-    table, y = make_table(loss)
-    model, rows = make_estimator(loss, learner).fit(table, y), odd_table(loss)
-    for dtype in DTYPES:
-        graph = to_onnx(model, dtype=dtype)
-        verify_onnx(model, graph, rows, raise_on_mismatch=True)
-    predictor = OnnxPredictor(graph)
-    np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
-
-
-@corners
-@pytest.mark.parametrize(("missing", "dtype"), [("error", "float32"), ("auto", "float64"), ("auto", "mixed")])
-def test_the_reference_agrees(loss: Any, learner: Any, missing: str, dtype: str) -> None:
-    table, y = make_table(loss)
-    model, rows = make_estimator(loss, learner, missing=missing).fit(table, y), odd_table(loss)
-    if missing == "auto":
-        rows.loc[::5, "whole"] = np.nan
-    verify_onnx(model, to_onnx(model, dtype=dtype), rows, runtime="reference", raise_on_mismatch=True)
-
-
-@corners
-def test_filled_gaps(loss: Any, learner: Any) -> None:
-    X, y = make_gapped(loss)
+    # The last column had no gaps in fit.
     X = np.column_stack([X, np.nan_to_num(X[:, 0])])
     model = make_estimator(loss, learner).fit(X, y)
-    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
-    for runtime in ("onnxruntime", "reference"):
-        verify_onnx(model, to_onnx(model), rows, runtime=runtime, raise_on_mismatch=True)
+    assert_exported(model, np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X))
+
+
+@each_learner
+def test_categories(loss: Any, learner: Any) -> None:
+    table, y = make_table(loss)
+    rows = odd_table(loss)
+    assert_exported(make_estimator(loss, learner, missing="error").fit(table, y), rows, ["float32"])
+    rows.loc[::5, "whole"] = np.nan
+    assert_exported(make_estimator(loss, learner).fit(table, y), rows)
 
 
 def fitted(learner: str = "mixture", **params: Any) -> RFFBoostClassifier:
@@ -252,23 +241,25 @@ def test_a_column_whose_categories_all_have_no_weight() -> None:
     np.testing.assert_allclose(OnnxPredictor(file).predict(rows[3:]), model.predict(rows[3:]), rtol=1e-5)
 
 
+@cache
+def model_of_table(kind: str) -> tuple[Any, pd.DataFrame]:
+    """A model of a table, with categories or steps before it, and the table."""
+    numbers = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)), columns=["b", "a"], dtype=np.float32)
+    if kind == "categories":
+        numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
+    columns = ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough")
+    steps = {"steps": [MinMaxScaler()], "columns": [columns]}.get(kind, [])
+    ours = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
+    return (make_pipeline(*steps, ours) if steps else ours).fit(numbers, numbers["a"]), numbers
+
+
 @pytest.mark.parametrize("package", ["pandas", "polars", "narwhals", "pyarrow"])
 @pytest.mark.parametrize("kind", ["alone", "categories", "steps", "columns"])
 def test_tables_of_every_package(kind: str, package: str) -> None:
-    numbers = pd.DataFrame(
-        np.random.default_rng(0).standard_normal((60, 2)).astype(np.float32), columns=["b", "a"]
-    )
-    model: Any = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
-    if kind == "categories":
-        numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
-    if kind == "steps":
-        model = make_pipeline(MinMaxScaler(), model)
-    if kind == "columns":
-        model = make_pipeline(ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough"), model)
     if (package, kind) in (("pyarrow", "columns"), ("narwhals", "columns"), ("narwhals", "steps")):
         pytest.skip("scikit-learn does not take such tables")
+    fitted, numbers = model_of_table(kind)
     table = numbers if package == "pandas" else converted_table(numbers, package)
-    fitted = model.fit(numbers, numbers["a"])
     file = to_onnx(fitted, table)
     verify_onnx(fitted, file, table, raise_on_mismatch=True)
     np.testing.assert_allclose(OnnxPredictor(file).predict(table), fitted.predict(numbers), atol=1e-6)

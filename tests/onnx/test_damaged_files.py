@@ -8,6 +8,7 @@ import resource
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,7 @@ def test_weights_elsewhere(change: dict[str, str], tmp_path: Path) -> None:
         OnnxPredictor(path)
 
 
+@cache
 def models() -> list[tuple[onnx.ModelProto, Any]]:
     """Models of all kinds of terms and inputs, and rows."""
     X, y = table()

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext import (
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+)
 from rffboost_ext.losses import Exponential, Poisson
 
 from ..own_parts import FromZero
@@ -21,6 +27,7 @@ BASES = {
     RFFBoostRegressor: (PLAIN, ("predict",)),
     RFFBoostQuantileRegressor: (PLAIN, ("predict",)),
     ConformalRegressor: ({"estimator": RFFBoostRegressor(**PLAIN)}, ("predict", "predict_interval")),
+    RFFBoostSurvival: (PLAIN, ("predict", "predict_survival_function")),
 }
 
 

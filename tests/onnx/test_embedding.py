@@ -195,8 +195,9 @@ class WrapRegressor(Learner):
         return Wrapped((model,), (1.0,))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "gaps"), [("float32", False), ("float32", True), ("float64", True), ("mixed", False)]
+)
 def test_a_term_that_wraps_estimators_of_sklearn(dtype: str, gaps: bool) -> None:
     # Trees of scikit-learn add up in float32 in any graph.
     inner = RandomForestRegressor(3, max_depth=4, random_state=0) if dtype == "float32" else Ridge()

@@ -21,7 +21,9 @@ DAYS, HOURS = np.datetime64("2020-01-01", "D"), np.timedelta64(1, "h")
 
 def pair(rows: Any) -> tuple[Any, OnnxPredictor]:
     """A small model, and the predictor of its file."""
-    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(rows, Y)
+    model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False, random_state=0).fit(
+        rows, Y
+    )
     return model, OnnxPredictor(to_onnx(model))
 
 

@@ -26,7 +26,7 @@ TABLE = pd.DataFrame(X, columns=list("abcd"))
 
 
 def booster() -> RFFBoostClassifier:
-    return RFFBoostClassifier(n_estimators=6, early_stopping=False, random_state=0)
+    return RFFBoostClassifier("log_loss", "rff_newton", n_estimators=6, early_stopping=False, random_state=0)
 
 
 INNER = {
@@ -40,8 +40,7 @@ INNER = {
 
 
 @pytest.mark.parametrize("inner", INNER.values(), ids=INNER)
-@pytest.mark.parametrize("outer", [MinMaxScaler, StandardScaler])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("outer", "dtype"), [(MinMaxScaler, "float64"), (StandardScaler, "float32")])
 def test_steps_of_inner_pipelines_belong_to_the_graph(outer, inner, dtype):
     model = make_pipeline(outer(), inner()).fit(X, Y)
     file = to_onnx(model, dtype=dtype)

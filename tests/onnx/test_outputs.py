@@ -54,7 +54,7 @@ def test_one_value_is_two_outputs(dtype: str) -> None:
 
 
 def test_outputs_that_one_side_has_alone_are_named() -> None:
-    inner = RFFBoostRegressor(**BRIEF)
+    inner = RFFBoostRegressor(learner="tree", **BRIEF)
     whole = ConformalRegressor(inner, random_state=0).fit(X, Y)
     plain = whole.estimator_
     assert verify_onnx(plain, to_onnx(plain), X).passed
@@ -63,7 +63,7 @@ def test_outputs_that_one_side_has_alone_are_named() -> None:
         assert not report.passed
         (line,) = [line for line in str(report).splitlines() if "interval" in line]
         assert line.endswith(words)
-    poisson = RFFBoostRegressor(loss="poisson", **BRIEF).fit(X, np.exp(Y))
+    poisson = RFFBoostRegressor(loss="poisson", learner="tree", **BRIEF).fit(X, np.exp(Y))
     graph = to_onnx(poisson)
     del graph.graph.output[-1]
     assert [entry.name for entry in graph.graph.output] == ["variable"]

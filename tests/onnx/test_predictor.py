@@ -62,9 +62,8 @@ def test_bad_threads() -> None:
         OnnxPredictor(to_onnx(fitted(0)[0]), n_jobs=0)
 
 
-def table() -> pd.DataFrame:
-    """Features with names."""
-    return pd.DataFrame(np.random.default_rng(0).standard_normal((30, 3)), columns=["a", "b", "c"])
+def regressor() -> RFFBoostRegressor:
+    return RFFBoostRegressor("squared_error", "tree", n_estimators=3)
 
 
 def mixed_table() -> pd.DataFrame:
@@ -80,7 +79,7 @@ def table_predictor() -> OnnxPredictor:
     X = mixed_table()
     steps = [("numbers", "passthrough", ["a"]), ("count", MinMaxScaler(), ["count"])]
     codes = ("codes", OneHotEncoder(), ["text"])
-    pipeline = make_pipeline(ColumnTransformer([*steps, codes]), RFFBoostRegressor(n_estimators=3))
+    pipeline = make_pipeline(ColumnTransformer([*steps, codes]), regressor())
     return OnnxPredictor(to_onnx(pipeline.fit(X, X["a"]), X))
 
 
@@ -115,7 +114,7 @@ def test_whole_numbers_may_come_as_floats() -> None:
 def test_a_truth_value_is_one_of_two(value: Any) -> None:
     X = mixed_table()
     flags = ColumnTransformer([("flags", MinMaxScaler(), ["flag"]), ("a", "passthrough", ["a"])])
-    predictor = OnnxPredictor(to_onnx(make_pipeline(flags, RFFBoostRegressor(n_estimators=3)).fit(X, X["a"]), X))
+    predictor = OnnxPredictor(to_onnx(make_pipeline(flags, regressor()).fit(X, X["a"]), X))
     wanted = predictor.predict(X)
     assert np.array_equal(predictor.predict(X.assign(flag=X["flag"].astype(int))), wanted)
     bad = X.assign(flag=[value, *X["flag"].astype(object)[1:]])

@@ -98,7 +98,7 @@ class Ordinal(Cumulative):
 
 def classifier(loss: Any) -> Any:
     names = np.array(["d", "c", "b", "a"])
-    return RFFBoostClassifier(loss, n_estimators=8, early_stopping=False, random_state=0).fit(X, names[Y])
+    return RFFBoostClassifier(loss, "tree", n_estimators=8, early_stopping=False, random_state=0).fit(X, names[Y])
 
 
 @pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
@@ -136,7 +136,9 @@ def test_labels_and_wide_responses_by_skl2onnx(loss: Any) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_columns_with_names_are_outputs_that_no_input_hides(dtype: str) -> None:
     table = pd.DataFrame({"few": pd.Categorical(np.where(X[:, 0] > 0.0, "yes", "no")), "x": X[:, 1]})
-    model = RFFBoostRegressor(Cumulative(), n_estimators=8, early_stopping=False, random_state=0).fit(table, Y)
+    model = RFFBoostRegressor(Cumulative(), "tree", n_estimators=8, early_stopping=False, random_state=0).fit(
+        table, Y
+    )
     graph = to_onnx(model, table, dtype=dtype)
     verify_onnx(model, graph, table, raise_on_mismatch=True)
     found = OnnxPredictor(graph)

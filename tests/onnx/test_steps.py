@@ -35,10 +35,10 @@ def table(names: list[Any]) -> pd.DataFrame:
     return pd.DataFrame(X, columns=names)
 
 
-def pipeline_of(names: list[Any], scaler: BaseEstimator | None = None, **known: Any) -> Pipeline:
+def pipeline_of(names: list[Any]) -> Pipeline:
     """Some columns scaled, in another order and one of them twice, before a small model."""
-    first = make_column_transformer((scaler or MinMaxScaler(), names[::-1]), (MinMaxScaler(), names[:1]))
-    return make_pipeline(first, RFFBoostClassifier(n_estimators=8, early_stopping=False, random_state=0, **known))
+    first = make_column_transformer((MinMaxScaler(), names[::-1]), (MinMaxScaler(), names[:1]))
+    return make_pipeline(first, RFFBoostClassifier("log_loss", "rff_newton", n_estimators=5, random_state=0))
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -62,7 +62,9 @@ def test_inputs_have_the_names_of_the_columns(kind: str) -> None:
 def test_columns_that_no_step_reads() -> None:
     rows = table(["used", "not used", "used too"])
     first = make_column_transformer((MinMaxScaler(), ["used", "used too"]))
-    pipeline = make_pipeline(first, RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(rows, Y)
+    pipeline = make_pipeline(
+        first, RFFBoostClassifier("log_loss", "rff_newton", n_estimators=5, random_state=0)
+    ).fit(rows, Y)
     verify_onnx(pipeline, to_onnx(pipeline, rows), rows, raise_on_mismatch=True)
 
 
@@ -70,9 +72,9 @@ def test_columns_that_no_step_reads() -> None:
 @pytest.mark.parametrize("step", [PowerTransformer(), Normalizer(), PCA(5)])
 def test_steps_are_compared_by_themselves(step: BaseEstimator, learner: str) -> None:
     data, y = load_breast_cancer(return_X_y=True)
-    model = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
-    pipeline = make_pipeline(step, model).fit(data[:400], y[:400])
-    report = verify_onnx(pipeline, to_onnx(pipeline), data[400:])
+    model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0)
+    pipeline = make_pipeline(step, model).fit(data[:300], y[:300])
+    report = verify_onnx(pipeline, to_onnx(pipeline), data[300:])
     assert 0.0 < report["steps"].error <= report["steps"].tolerance
     assert report["score"].passed
     # A row of which rounding changes the leaf of a tree is no equal row.
@@ -99,7 +101,9 @@ def broken(model: ModelProto, factor: float) -> ModelProto:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_steps_that_are_converted_wrongly_are_found(dtype: str) -> None:
-    pipeline = make_pipeline(PCA(3), RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(X, Y)
+    pipeline = make_pipeline(
+        PCA(3), RFFBoostClassifier("log_loss", "rff_newton", n_estimators=5, random_state=0)
+    ).fit(X, Y)
     model = to_onnx(pipeline, dtype=dtype)
     report = verify_onnx(pipeline, broken(model, 1.01), X)
     assert not report.passed
