@@ -18,7 +18,7 @@ from onnx_export.runtimes import open_session
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
-from ..cases import LOSS_NAMED, corners, make_estimator
+from ..cases import LOSS_NAMED, make_estimator, pairs
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
@@ -33,7 +33,7 @@ def odd_table(loss: Any) -> pd.DataFrame:
     return table
 
 
-@corners
+@pairs
 def test_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
     model = make_estimator(loss, learner).fit(X, y)
@@ -43,7 +43,7 @@ def test_gaps(loss: Any, learner: Any) -> None:
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
 
 
-@corners
+@pairs
 def test_categories(loss: Any, learner: Any) -> None:
     table, y = make_table(loss)
     model, rows = make_estimator(loss, learner).fit(table, y), odd_table(loss)
@@ -54,7 +54,7 @@ def test_categories(loss: Any, learner: Any) -> None:
     np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
 
 
-@corners
+@pairs
 @pytest.mark.parametrize(("missing", "dtype"), [("error", "float32"), ("auto", "float64"), ("auto", "mixed")])
 def test_the_reference_agrees(loss: Any, learner: Any, missing: str, dtype: str) -> None:
     table, y = make_table(loss)
@@ -64,7 +64,7 @@ def test_the_reference_agrees(loss: Any, learner: Any, missing: str, dtype: str)
     verify_onnx(model, to_onnx(model, dtype=dtype), rows, runtime="reference", raise_on_mismatch=True)
 
 
-@corners
+@pairs
 def test_filled_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
     X = np.column_stack([X, np.nan_to_num(X[:, 0])])
