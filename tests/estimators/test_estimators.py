@@ -63,7 +63,7 @@ def test_callbacks_see_every_round_and_stop():
 def test_class_labels_come_back(labels):
     X, y = make_data(BINARY, n=100)
     names = np.asarray(labels)[y]
-    clf = RFFBoostClassifier("exponential", n_estimators=20, random_state=0).fit(X, names)
+    clf = RFFBoostClassifier("exponential", "tree", n_estimators=20, random_state=0).fit(X, names)
     np.testing.assert_array_equal(clf.classes_, np.unique(names))
     assert clf.predict(X).dtype == clf.classes_.dtype
     assert clf.score(X, names) > 0.8
