@@ -7,7 +7,7 @@ import os
 import resource
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +112,8 @@ def test_forged_metadata_has_no_other_errors(key: str, tmp_path: Path) -> None:
         path = tmp_path / f"{number}.onnx"
         for value in ODD:
             path.write_bytes(forged(model, key, value).SerializeToString())
-            for read in READERS.values():
-                refusal(read, path, X)
-            with pytest.raises(ValueError, match=path.name) if value == [[["a"]]] else suppress(ValueError):
-                describe_onnx(path)
+            words = [refusal(read, path, X) for read in READERS.values()]
+            assert path.name in words[0] or value != [[["a"]]]
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
@@ -205,6 +203,7 @@ def test_weights_elsewhere(change: dict[str, str], tmp_path: Path) -> None:
         OnnxPredictor(path)
 
 
+@cache
 def models() -> list[tuple[onnx.ModelProto, Any]]:
     """Models of all kinds of terms and inputs, and rows."""
     X, y = table()

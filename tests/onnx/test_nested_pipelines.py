@@ -40,8 +40,7 @@ INNER = {
 
 
 @pytest.mark.parametrize("inner", INNER.values(), ids=INNER)
-@pytest.mark.parametrize("outer", [MinMaxScaler, StandardScaler])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("outer", "dtype"), [(MinMaxScaler, "float32"), (StandardScaler, "float64")])
 def test_steps_of_inner_pipelines_belong_to_the_graph(outer, inner, dtype):
     model = make_pipeline(outer(), inner()).fit(X, Y)
     file = to_onnx(model, dtype=dtype)

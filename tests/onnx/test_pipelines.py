@@ -50,10 +50,15 @@ def table_pipeline(final: Any, first: Any = None) -> Pipeline:
     return Pipeline([("columns", ColumnTransformer(steps)), ("final", final)])
 
 
+SCALINGS = [({}, "float32"), ({"with_mean": False}, "float64"), ({"with_std": False}, "mixed")]
+
+
+# Each learner, and each way to scale with cosines and with trees.
 @pytest.mark.parametrize(
-    ("options", "dtype"), [({}, "float32"), ({"with_mean": False}, "float64"), ({"with_std": False}, "mixed")]
+    ("learner", "options", "dtype"),
+    [(name, *SCALINGS[0]) for name in LEARNER_NAMES]
+    + [(name, *scaling) for name in ("rff_newton", "tree", "symmetric_tree") for scaling in SCALINGS[1:]],
 )
-@pytest.mark.parametrize("learner", LEARNER_NAMES)
 def test_a_scaler_becomes_part_of_the_ensemble(learner: str, options: dict[str, bool], dtype: str) -> None:
     pipeline = make_pipeline(StandardScaler(**options), "passthrough", booster(learner)).fit(X, Y)
     model = to_onnx(pipeline, dtype=dtype)

@@ -108,7 +108,7 @@ def test_few_rows_and_any_mixture(kind: str, n: int, dtype: str) -> None:
     }
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     seed=st.integers(0, 2**16),
     n=st.integers(1, 12),
