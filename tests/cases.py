@@ -253,13 +253,6 @@ def is_paired(loss: LossCase, learner: LearnerCase) -> bool:
     return loss.name in ("exponential", "squared_error of 2 targets" if two_outputs else "squared_error")
 
 
-# Every registered learner with every loss that it goes with, for few tests; and a selection for many.
-ALL_PAIRS = [
-    (a, b)
-    for a in LOSS_CASES
-    for b in LEARNER_CASES
-    if b.name in LEARNERS.names() and goes_with(a.make(), b.make(), a.n_outputs)
-]
 PAIRS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_paired(a, b)]
 PAIR_NAMES = [f"{loss}-{learner}" for loss, learner in PAIRS]
 

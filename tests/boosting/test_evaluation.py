@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.losses import AbsoluteError, Huber
 
-from ..cases import ALL_PAIRS, make_data, make_estimator, over_pairs
+from ..cases import make_data, make_estimator, pairs
 
 BINARY, THREE, REAL = (load(return_X_y=True) for load in (load_breast_cancer, load_iris, load_diabetes))
 PLAIN = {
@@ -38,7 +38,7 @@ def halves(data):
     return X[first], y[first], X[second], y[second]
 
 
-@over_pairs(ALL_PAIRS)
+@pairs
 def test_the_loss_is_watched_as_it_is(loss, learner):
     (X, y), (X_other, y_other) = make_data(loss, 0), make_data(loss, 1, n=40)
     model = make_estimator(loss, learner, n_estimators=4).fit(X, y, eval_set=[(X, y), (X_other, y_other)])
