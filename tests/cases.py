@@ -265,6 +265,8 @@ def over_pairs(chosen: list[tuple[LossCase, LearnerCase]]) -> pytest.MarkDecorat
 
 
 pairs = over_pairs(PAIRS)
+# For what does not depend on the loss.
+each_learner = over_pairs([(LOSS_NAMED["exponential"], learner) for learner in LEARNER_CASES])
 
 
 def make_round(

@@ -23,7 +23,7 @@ from rffboost_ext import (
 from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
-from ..cases import make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator, pairs
 from ..oracles.gaps import filled
 from ..tables import gapped, make_gapped, of_cosines, scores
 
@@ -57,7 +57,7 @@ def test_trees_learn_gaps_as_xgboost_does(depth):
     np.testing.assert_allclose(model.predict(HOLES), theirs, rtol=0, atol=1e-5)
 
 
-@pairs
+@each_learner
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     # By default the terms are ready to fill gaps. Where there are none, not a bit changes.

@@ -52,7 +52,7 @@ def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_estimators_as_they_come(params, precision, data):
     X, y, Z = (part.astype(precision) for part in data)
-    model = RFFBoostRegressor(random_state=0, **params).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=15, n_folds=2, random_state=0, **params).fit(X, y)
     np.testing.assert_array_equal(model.predict(Z), model.predict(within(X, Z)))
     assert sum(isinstance(block, Cosines) for block in model.ensemble_.compact().terms) == 1
 
@@ -99,7 +99,7 @@ def test_files(mean, with_gaps, data):
     X, Z = X + mean, Z + mean
     if with_gaps:
         X[::7, 1], Z[::5, 1] = np.nan, np.nan
-    model = RFFBoostRegressor(n_estimators=40, random_state=0).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=10, random_state=0).fit(X, y)
     # Rounding may move rows to another leaf of a tree.
     Z = Z.astype(np.float32).astype(float)
     for dtype in ("float32", "float64", "mixed"):
