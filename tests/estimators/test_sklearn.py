@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: estimators at their defaults, every learner, and every loss on what losses decide."""
+"""scikit-learn's own checks: estimators at their defaults, and every learner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rffboost_ext import (
     LEARNERS,
-    LOSSES,
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostDistribution,
@@ -22,8 +21,6 @@ from rffboost_ext import (
     RFFBoostSurvival,
 )
 
-from ..cases import LOSS_NAMED
-
 # An estimator, and why some checks fail.
 Case = tuple[BaseEstimator, dict[str, str]]
 # Few rounds, long ones: enough for the checks that ask for a good fit.
@@ -32,7 +29,6 @@ BRIEF: dict[str, Any] = {"n_estimators": 10, "learning_rate": 0.5, "random_state
 # What checks of a part are about: targets, weights, and what is computed from both.
 OF_PARTS = ("classif", "regress", "sample_weight", "supervised", "fit_score", "dtypes", "invariance")
 
-OF_LOSSES = {"quantile": {"check_regressors_train": "the score is minus the loss, not R2"}}
 # A row that occurs twice can be held out once; a row of weight 2 cannot.
 WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 OVERWRITTEN = "check_sample_weights_not_overwritten"
@@ -70,14 +66,6 @@ def of_learners() -> Iterator[Case]:
         yield RFFBoostClassifier(learner=name, early_stopping=False, **BRIEF), {}
 
 
-def of_losses() -> Iterator[Case]:
-    """Each loss with trees, the fastest of what takes every loss."""
-    for name in sorted(LOSS_NAMED.keys() & set(LOSSES.names())):
-        shell = RFFBoostClassifier if LOSSES.get(name).task == "classification" else RFFBoostRegressor
-        yield shell(name, "tree", **BRIEF), OF_LOSSES.get(name, {})
-    yield RFFBoostClassifier("squared_error", "tree", **BRIEF), {}
-
-
 # Variants of a check that differ in where rows lie in memory, not in what a part computes.
 OF_MEMORY = ("readonly_memmap=True", "pandas_series", "sample_weights_list", "not_an_array")
 
@@ -110,7 +98,6 @@ CHECKS = [
     *checks(of_defaults()),
     *checks(of_others()),
     *checks(of_learners(), OF_PARTS),
-    *checks(of_losses(), OF_PARTS),
 ]
 
 
