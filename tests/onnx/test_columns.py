@@ -18,7 +18,7 @@ from onnx_export.runtimes import open_session
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
-from ..cases import LEARNER_CASES, LOSS_NAMED, make_estimator, pairs
+from ..cases import LEARNER_CASES, LOSS_NAMED, each_learner, make_estimator
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
@@ -33,7 +33,7 @@ def odd_table(loss: Any) -> pd.DataFrame:
     return table
 
 
-@pairs
+@each_learner
 def test_categories(loss: Any, learner: Any) -> None:
     table, y = make_table(loss)
     model, rows = make_estimator(loss, learner).fit(table, y), odd_table(loss)
@@ -54,7 +54,7 @@ def test_columns_without_gaps_have_none_in_the_graph(learner: Any) -> None:
     verify_onnx(model, to_onnx(model), rows, runtime="reference", raise_on_mismatch=True)
 
 
-@pairs
+@each_learner
 def test_filled_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
     X = np.column_stack([X, np.nan_to_num(X[:, 0])])

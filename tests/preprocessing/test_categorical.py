@@ -16,13 +16,13 @@ from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped
 
-from ..cases import each_learner, make_estimator, pairs
+from ..cases import each_learner, make_estimator
 from ..oracles.shapley import by_definition
 from ..tables import TABLE, Y, by_hand, classifier, make_table, of_cosines, scores
 
 
-@pairs
-def test_every_loss_and_learner_takes_categories(loss, learner, tmp_path):
+@each_learner
+def test_every_learner_takes_categories(loss, learner, tmp_path):
     table, y = make_table(loss)
     model = make_estimator(loss, learner).fit(table, y)
     new = make_table(loss, seed=1, n=40)[0]

@@ -23,7 +23,7 @@ from rffboost_ext import (
 from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
-from ..cases import each_learner, make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator
 from ..oracles.gaps import filled
 from ..tables import gapped, make_gapped, of_cosines, scores
 
@@ -70,7 +70,7 @@ def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     assert not any(isinstance(term, Mapped) for term in ready.ensemble_.terms)
 
 
-@pairs
+@each_learner
 def test_a_new_gap_is_predicted_or_an_error(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner, missing="error").fit(X, y)

@@ -14,7 +14,7 @@ from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
 
-from ..cases import make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator
 from ..own_parts import Linear
 from .test_terms import EXTENT, cosines, trees
 
@@ -31,7 +31,7 @@ def within(X, Z):
     return np.minimum(np.maximum(Z, np.nanmin(X, axis=0)), np.nanmax(X, axis=0))
 
 
-@pairs
+@each_learner
 def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
     X, y = make_data(loss, d=3)
     Z = 3.0 * make_data(loss, seed=1, d=3)[0]
