@@ -167,8 +167,11 @@ METRICS = {
 }
 
 
-@cases
-@pytest.mark.parametrize(("arguments", "many"), [("y, p", True), ("weight", False), ("group", False)])
+@pytest.mark.parametrize(
+    ("case", "arguments", "many"),
+    [*((case, "y, p", True) for case in CASES), (CASES[0], "weight", False), (CASES[0], "group", False)],
+    ids=str,
+)
 def test_functions_of_users_get_predictions_in_lightgbm(case, arguments, many):
     model, metric = LIGHTGBM.estimator(case.loss, n_estimators=100, learning_rate=0.3), METRICS[arguments]
     parts = {"eval_metric": [metric] if many else metric, "callbacks": [lgb.early_stopping(3, verbose=False)]}
