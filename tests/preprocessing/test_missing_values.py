@@ -46,17 +46,6 @@ def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
     assert all(isinstance(term, Mapped) for term in model.ensemble_.terms)
 
 
-@pytest.mark.parametrize("depth", [2, 5])
-def test_trees_learn_gaps_as_xgboost_does(depth):
-    y = np.where(np.isnan(HOLES[:, 0]), 3.0, X[:, 0]) + X[:, 2]
-    model = RFFBoostRegressor(learner="tree", n_estimators=20, random_state=0)
-    model.set_params(learner__max_depth=depth).fit(HOLES, y)
-    data = xgboost.DMatrix(HOLES, y)
-    params = {"max_depth": depth, "eta": 0.1, "base_score": float(y.mean()), "nthread": 1, "tree_method": "hist"}
-    theirs = xgboost.train(params, data, 20).predict(data)
-    np.testing.assert_allclose(model.predict(HOLES), theirs, rtol=0, atol=1e-5)
-
-
 @each_learner
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
