@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import RFFK, RFFBoostClassifier, presets
 
@@ -80,12 +78,6 @@ def test_grid_search_over_nested_parameters():
     assert len(set(np.round(search.cv_results_["mean_test_score"], 6))) > 1
     assert search.best_estimator_.learner.gamma == search.best_params_["learner__gamma"]
     assert search.estimator.learner.gamma == "scale", "the search leaves the estimator as it was"
-
-
-def test_pipelines_and_cross_validation():
-    X, y = make_data(BINARY, n=150)
-    model = make_pipeline(StandardScaler(), RFFBoostClassifier(n_estimators=20, random_state=0))
-    assert cross_val_score(model, X, y, cv=3).mean() > 0.75
 
 
 def test_outputs_are_of_each_cosine():
