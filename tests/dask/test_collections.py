@@ -39,7 +39,7 @@ QUERY = RNG.integers(0, 50, N)
 WEIGHT = RNG.integers(0, 3, N).astype(float)
 TABLE = pd.DataFrame(X, columns=["a", "b", "c"], index=pd.Index(3 * np.arange(N), name="id"))
 TABLE["color"] = pd.Categorical(RNG.choice(["red", "green", "blue"], N))
-FAST = {"learner": "rff_newton", "n_estimators": 8, "random_state": 0}
+FAST = {"learner": "rff_newton", "n_estimators": 4, "random_state": 0}
 
 CASES = {
     "two classes": (DaskRFFBoostClassifier(**FAST), RFFBoostClassifier(**FAST), LABEL, {}),
