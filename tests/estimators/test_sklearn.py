@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: estimators at their defaults, and every learner."""
+"""scikit-learn's own checks: estimators at their defaults, and what other targets and each learner decide."""
 
 from __future__ import annotations
 
@@ -36,9 +36,14 @@ HELD_OUT = dict.fromkeys(WEIGHTS, "rows are held out one by one, whatever their 
 
 
 def of_defaults() -> Iterator[Case]:
-    """Estimators of one target with the learners of their defaults, and early stopping of two folds."""
+    """Intervals, and estimators of one target with their default learners and early stopping of two folds."""
     for kind in (RFFBoostClassifier, RFFBoostRegressor):
         yield kind(n_folds=2, **BRIEF), HELD_OUT
+    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
+    yield (
+        ConformalRegressor(quantiles, random_state=0),
+        dict.fromkeys(WEIGHTS, "a split separates copies of a row"),
+    )
 
 
 def of_others() -> Iterator[Case]:
@@ -50,14 +55,8 @@ def of_others() -> Iterator[Case]:
     )
     yield RFFBoostRanker(**few), dict.fromkeys((*WEIGHTS, OVERWRITTEN), "weights are of queries")
     yield RFFBoostDistribution(learner="tree", n_estimators=5), {}
-    checks = "check_regressors_train", "check_estimator_sparse_matrix", "check_estimator_sparse_array"
-    columns = dict.fromkeys(checks, "predictions have a column per quantile")
+    columns = {"check_regressors_train": "predictions have a column per quantile"}
     yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), "tree", **BRIEF), columns
-    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
-    yield (
-        ConformalRegressor(quantiles, random_state=0),
-        dict.fromkeys(WEIGHTS, "a split separates copies of a row"),
-    )
 
 
 def of_learners() -> Iterator[Case]:
@@ -96,7 +95,7 @@ def title(estimator: BaseEstimator) -> str:
 
 CHECKS = [
     *checks(of_defaults()),
-    *checks(of_others()),
+    *checks(of_others(), OF_PARTS),
     *checks(of_learners(), OF_PARTS),
 ]
 
