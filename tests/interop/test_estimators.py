@@ -183,7 +183,7 @@ def test_functions_of_users_get_predictions_in_lightgbm(case, arguments, many):
 
 @cases_of_xgboost
 def test_functions_of_users_get_predictions_in_xgboost(case):
-    params = {"n_estimators": 200, "early_stopping_rounds": 3, "learning_rate": 0.5, "eval_metric": scored}
+    params = {"n_estimators": 60, "early_stopping_rounds": 3, "learning_rate": 0.5, "eval_metric": scored}
     model = XGBOOST.estimator(case.loss, **params)
     for fitted, weight in ((clone(model), None), (pickle.loads(pickle.dumps(model)), WEIGHT[300:])):
         fitted.fit(X[:300], case.y[:300], **XGBOOST.watch(X[300:], case.y[300:], weight))
