@@ -9,7 +9,7 @@ import pytest
 
 from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, boost
 
-from ..cases import LOSS_CASES, PAIRS, make_data, make_estimator, pairs, positive
+from ..cases import LOSS_CASES, PAIRS, each_learner, make_data, make_estimator, pairs, positive
 
 RNG = np.random.default_rng(0)
 SIGN = np.arange(40) % 2
@@ -94,7 +94,7 @@ def test_one_class_in_the_loop_is_finite():
     assert np.isfinite(fitted.raw(X)).all()
 
 
-@pairs
+@each_learner
 def test_a_constant_column_of_any_size_says_nothing(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner)

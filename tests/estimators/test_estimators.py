@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import RFFK, RFFBoostClassifier, presets
 
-from ..cases import LOSS_CASES, make_data, make_estimator, pairs
+from ..cases import LOSS_CASES, each_learner, make_data, make_estimator
 
 PRESETS = ["gbrff", "gbrff05", "gbrff1", "gbrff15", "gbrff2"]
 BINARY, REAL = LOSS_CASES[0], next(case for case in LOSS_CASES if case.make().task == "regression")
@@ -88,7 +88,7 @@ def test_outputs_are_of_each_cosine():
     assert np.abs(features).max() <= 1.0
 
 
-@pairs
+@each_learner
 def test_units_of_features_do_not_matter(loss, learner):
     # Features are standardised; trees split at the same rows in any unit.
     X, y = make_data(loss)

@@ -34,7 +34,7 @@ def test_stages_are_shorter_fits(loss, learner):
     np.testing.assert_allclose(decision[-1], model.decision_function(X), rtol=0, atol=1e-12)
 
 
-@pairs
+@each_learner
 def test_warm_start_goes_on(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=10, warm_start=True).fit(X, y)
