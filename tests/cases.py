@@ -243,35 +243,18 @@ def is_paired(loss: LossCase, learner: LearnerCase) -> bool:
     """Whether most tests run over the pair.
 
     A learner sees nothing of a loss but its derivatives and its number of outputs. So one learner meets every
-    loss, a registered learner a loss of each task, one without a hessian and, if possible, one of two outputs,
-    and a variant one loss.
+    loss, a registered learner one of each task, with two outputs if possible, and a variant one loss.
     """
     if learner.name == "rff_newton":
         return True
     if learner.name not in LEARNERS.names():
         return loss.name == "squared_error"
     two_outputs = goes_with(LOSSES.create("squared_error"), learner.make(), 2)
-    real = "squared_error of 2 targets" if two_outputs else "squared_error"
-    return loss.name in ("exponential", "absolute_error", real)
+    return loss.name in ("exponential", "squared_error of 2 targets" if two_outputs else "squared_error")
 
 
-def is_corner(loss: LossCase, learner: LearnerCase) -> bool:
-    """Whether tests of many products run over the pair: one learner meets each loss, each learner one or two."""
-    if learner.name in ("rff_newton", "tree"):
-        return (learner.name == "tree") == (loss.name not in ("exponential", "squared_error"))
-    return loss.name == "exponential" or (loss.name == "squared_error" and learner.name in LEARNERS.names())
-
-
-# Every registered learner with every loss that it goes with, for few tests; and two selections for many.
-ALL_PAIRS = [
-    (a, b)
-    for a in LOSS_CASES
-    for b in LEARNER_CASES
-    if b.name in LEARNERS.names() and goes_with(a.make(), b.make(), a.n_outputs)
-]
 PAIRS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_paired(a, b)]
 PAIR_NAMES = [f"{loss}-{learner}" for loss, learner in PAIRS]
-CORNERS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_corner(a, b)]
 
 
 def over_pairs(chosen: list[tuple[LossCase, LearnerCase]]) -> pytest.MarkDecorator:
@@ -281,7 +264,9 @@ def over_pairs(chosen: list[tuple[LossCase, LearnerCase]]) -> pytest.MarkDecorat
     )
 
 
-pairs, corners = over_pairs(PAIRS), over_pairs(CORNERS)
+pairs = over_pairs(PAIRS)
+# For what does not depend on the loss.
+each_learner = over_pairs([(LOSS_NAMED["exponential"], learner) for learner in LEARNER_CASES])
 
 
 def make_round(

@@ -114,12 +114,12 @@ def test_tables_name_known_sets_once():
     assert set(STRUCTURED) < set(names) <= set(SOURCES)
 
 
-# It compiles for 20 seconds in each process.
-COMPILING = {"ChimeraBoost": pytest.mark.slow}
+# They compile for 20 seconds in each process, or train 1,000 rounds.
+LONG = dict.fromkeys(["ChimeraBoost", "CatBoost"], pytest.mark.slow)
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-@pytest.mark.parametrize("name", [pytest.param(name, marks=COMPILING.get(name, ())) for name in SYSTEMS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in SYSTEMS])
 def test_systems_learn_each_task_from_tables_with_text(name, task):
     if (
         find_spec(

@@ -71,7 +71,7 @@ def shorter(monkeypatch):
 PLANS = {
     "tables": (
         tables.main,
-        ["--datasets", "wine", "abalone", "cardio-1000", "--systems", "XGBoost", "HistGB"],
+        ["--datasets", "wine", "abalone", "cardio-1000", "--systems", "XGBoost", "LightGBM"],
         12,
         None,
     ),

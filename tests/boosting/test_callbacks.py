@@ -15,7 +15,7 @@ from rffboost_ext import STEPS, Decay, RFFBoostRegressor, Shrunk, load_model
 from rffboost_ext.boosting.loop import default_step
 from rffboost_ext.recipes import MemberRule, Recipe
 
-from ..cases import make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator
 from .test_evaluation import REAL, halves
 
 X, Y, X_OTHER, Y_OTHER = halves(REAL)
@@ -85,7 +85,7 @@ def test_a_long_fit_is_not_silent(capsys):
     assert sum(line.startswith("[rffboost] round") for line in capsys.readouterr().err.splitlines()) == 2
 
 
-@pairs
+@each_learner
 def test_a_schedule_scales_each_step(loss, learner):
     data, target = make_data(loss)
     seen = []

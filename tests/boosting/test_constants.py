@@ -70,10 +70,10 @@ def test_rounds_members_and_scores_are_the_same(name, params):
     X = rng.normal(size=(80, 3))
     y = OBSERVED[targets](np.sin(2.0 * X[:, 0]) + X[:, 1]) if targets in OBSERVED else targets(rng, 80)
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
-    plain = shell(loss=loss, random_state=0, n_estimators=60, **params).fit(X, y)
+    plain = shell(loss=loss, random_state=0, n_estimators=20, **params).fit(X, y)
     size = first_loss(loss, y.reshape(80, -1).astype(float))
     wrapped = plus(loss, *(size * part for part in CONSTANTS[0]))
-    model = shell(loss=wrapped, random_state=0, n_estimators=60, **params).fit(X, y)
+    model = shell(loss=wrapped, random_state=0, n_estimators=20, **params).fit(X, y)
     assert model.n_estimators_ == plain.n_estimators_
     assert [type(one) for one in model.learners_] == [type(one) for one in plain.learners_]
     np.testing.assert_allclose(model.raw_scores(X), plain.raw_scores(X), rtol=0, atol=1e-6)

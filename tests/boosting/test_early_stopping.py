@@ -143,7 +143,7 @@ def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart() ->
     free[2].learner.set_params(min_hessian=0.0)
     right = []
     for chosen in (replace(recipe, members=free), recipe):
-        model = RFFBoostClassifier(quality=chosen, n_estimators=150, random_state=0)
+        model = RFFBoostClassifier(quality=chosen, n_estimators=60, random_state=0)
         right.append(model.fit(X, X.sum(axis=1) > 0.0).score(beyond, beyond.sum(axis=1) > 0.0))
     assert right[1] > right[0]
 
@@ -153,7 +153,7 @@ def test_a_fit_of_many_rows_that_can_be_told_apart_settles() -> None:
     recipe, rounds = choose_recipe(Facts(6_000, 2, n_classes=2)), []
     for patience in (recipe.patience, replace(recipe.patience, converged_below=0.0)):
         chosen = replace(recipe, patience=patience)
-        model = RFFBoostClassifier(quality=chosen, n_estimators=500, random_state=0)
+        model = RFFBoostClassifier(quality=chosen, n_estimators=250, random_state=0)
         rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
     assert rounds[0] < 0.9 * rounds[1]
 
@@ -245,7 +245,7 @@ def test_predictions_of_the_rows_of_the_fit_sum_to_the_targets(name, margin) -> 
         else np.digitize(X[:, 0], [1.3, 2.0][: n_classes - 1])
     )
     given = {"base_margin": 0.3 * rng.normal(size=(300, n_classes if n_classes == 3 else 1))} if margin else {}
-    model = make(n_estimators=20, random_state=0, **params).fit(X, y, weight, **given)
+    model = make(n_estimators=8, random_state=0, **params).fit(X, y, weight, **given)
     response = model.loss_.link.inverse(model.raw_scores(X, **given))
     targets = y[:, None] if n_classes is None else y[:, None] == np.arange(n_classes)
     np.testing.assert_allclose(weight @ response, weight @ targets, rtol=1e-6)

@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.losses import AbsoluteError, Huber
 
-from ..cases import ALL_PAIRS, make_data, make_estimator, over_pairs
+from ..cases import make_data, make_estimator, pairs
 
 BINARY, THREE, REAL = (load(return_X_y=True) for load in (load_breast_cancer, load_iris, load_diabetes))
 PLAIN = {
@@ -38,7 +38,7 @@ def halves(data):
     return X[first], y[first], X[second], y[second]
 
 
-@over_pairs(ALL_PAIRS)
+@pairs
 def test_the_loss_is_watched_as_it_is(loss, learner):
     (X, y), (X_other, y_other) = make_data(loss, 0), make_data(loss, 1, n=40)
     model = make_estimator(loss, learner, n_estimators=4).fit(X, y, eval_set=[(X, y), (X_other, y_other)])
@@ -133,8 +133,10 @@ def test_bad_metrics_are_named_before_any_work(metric, task, error, text):
     assert not seen
 
 
-@pytest.mark.parametrize("own_rows", [True, False])
-@pytest.mark.parametrize("metric", ["roc_auc", "neg_log_loss", roc_auc_score, log_loss])
+@pytest.mark.parametrize(
+    ("metric", "own_rows"),
+    [("roc_auc", True), ("neg_log_loss", True), (roc_auc_score, True), (log_loss, True), (log_loss, False)],
+)
 def test_stopping_watches_the_last_metric(metric, own_rows):
     X, y, X_other, y_other = halves(BINARY)
     params = PLAIN | {

@@ -85,6 +85,7 @@ def test_models_are_trained_on_both_workers(client, known, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == set(map(str, client.run(os.getpid).values()))
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_a_pass_costs_its_part(client, known, tmp_path):
     def fragile(block, block_id):
         if block_id == (2, 0):

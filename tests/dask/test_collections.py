@@ -39,7 +39,7 @@ QUERY = RNG.integers(0, 50, N)
 WEIGHT = RNG.integers(0, 3, N).astype(float)
 TABLE = pd.DataFrame(X, columns=["a", "b", "c"], index=pd.Index(3 * np.arange(N), name="id"))
 TABLE["color"] = pd.Categorical(RNG.choice(["red", "green", "blue"], N))
-FAST = {"learner": "rff_newton", "n_estimators": 8, "random_state": 0}
+FAST = {"learner": "rff_newton", "n_estimators": 4, "random_state": 0}
 
 CASES = {
     "two classes": (DaskRFFBoostClassifier(**FAST), RFFBoostClassifier(**FAST), LABEL, {}),
@@ -74,10 +74,16 @@ def unknown(values):
 
 
 @pytest.mark.parametrize(
-    ("cut", "form"), [(blocks, None), (unknown, None), (blocks, csr_matrix), (unknown, csc_array)]
+    ("name", "cut", "form"),
+    [
+        *((name, blocks, None) for name in CASES),
+        ("queries", unknown, None),
+        ("two classes", blocks, csr_matrix),
+        ("two targets", unknown, csc_array),
+    ],
 )
-@pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
-def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut, form):
+def test_arrays_give_the_model_of_a_fit_in_memory(name, cut, form):
+    model, local, y, given = CASES[name]
     score = local.fit(X, y, **given).score(X, y, **given)
     features = cut(X) if form is None else cut(X).map_blocks(form)
     model = clone(model).fit(features, cut(y), **{name: cut(values) for name, values in given.items()})
@@ -94,7 +100,9 @@ def test_arrays_give_the_model_of_a_fit_in_memory(model, local, y, given, cut, f
     assert model.score(features, cut(y), **given) == pytest.approx(score)
 
 
-@pytest.mark.parametrize(("name", "known"), [*((name, False) for name in CASES), ("two classes", True)])
+@pytest.mark.parametrize(
+    ("name", "known"), [("two classes", False), ("two classes", True), ("two targets", False), ("queries", False)]
+)
 def test_tables_give_the_model_of_a_fit_in_memory(name, known):
     model, local, y, given = CASES[name]
     local.fit(TABLE, y, **given)
@@ -109,9 +117,10 @@ def test_tables_give_the_model_of_a_fit_in_memory(name, known):
     for method in filter(lambda name: hasattr(model, name), METHODS):
         lazy = getattr(model, method)(table)
         assert lazy.npartitions == table.npartitions
-        dd.utils.assert_eq(lazy, lazy.compute())
-        pd.testing.assert_index_equal(lazy.compute().index, TABLE.index)
-        np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(TABLE))
+        computed = lazy.compute()
+        dd.utils.assert_eq(lazy, computed)
+        pd.testing.assert_index_equal(computed.index, TABLE.index)
+        np.testing.assert_array_equal(computed, getattr(local, method)(TABLE))
     if method == "decision_function":
         assert model.predict_proba(table).columns.tolist() == local.classes_.tolist()
 

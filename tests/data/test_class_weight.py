@@ -16,9 +16,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from rffboost_ext import RFFBoostClassifier, Tree, load_model
 from rffboost_ext.estimators.base import BaseRFFBoost
 
-from ..cases import CORNERS, make_data, make_estimator, over_pairs
+from ..cases import PAIRS, make_data, make_estimator, over_pairs
 
-CLASSIFIED = [(loss, learner) for loss, learner in CORNERS if loss.make().task == "classification"]
+CLASSIFIED = [(loss, learner) for loss, learner in PAIRS if loss.make().task == "classification"]
 pairs = over_pairs(CLASSIFIED)
 
 

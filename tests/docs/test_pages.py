@@ -74,7 +74,13 @@ def test_the_readme_is_short_and_runs(tmp_path):
 
 # The migration page has a test of its own: each of its scripts begins with the first block.
 @pytest.mark.parametrize(
-    "name", [name for name in PAGES if blocks("python", PAGES[name]) and "migration" not in name]
+    "name",
+    [
+        # It imports SHAP, as the tests in tests/clients do.
+        pytest.param(name, marks=[pytest.mark.slow] if name == "docs/clients.md" else [])
+        for name in PAGES
+        if blocks("python", PAGES[name]) and "migration" not in name
+    ],
 )
 def test_pages_print_what_they_show(name, tmp_path):
     printed, shown = run_blocks(PAGES[name], tmp_path), shown_outputs(PAGES[name])

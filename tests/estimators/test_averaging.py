@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.losses import SquaredError
 
-from ..cases import corners, make_data, make_estimator
+from ..cases import each_learner, make_data, make_estimator
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((90, 3))
@@ -31,8 +31,8 @@ BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=6, early_stopping
 QUANTILES = RFFBoostQuantileRegressor((0.2, 0.8), "rff_newton", n_estimators=6, early_stopping=False)
 
 
-@corners
-def test_seeds_of_every_loss_and_learner(loss, learner, tmp_path):
+@each_learner
+def test_seeds_of_every_learner(loss, learner, tmp_path):
     features, target = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3)
     models = [clone(model).set_params(random_state=seed).fit(features, target) for seed in range(3)]

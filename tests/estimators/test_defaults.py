@@ -83,7 +83,7 @@ def test_few_of_many_features_are_found() -> None:
     X, y = make_friedman1(600, MANY_FEATURES, noise=1.0, random_state=0)
     scores = []
     for shown in (X, X[:, : MANY_FEATURES - 1]):
-        model = RFFBoostRegressor(random_state=0).fit(shown[:300], y[:300])
+        model = RFFBoostRegressor(n_estimators=40, n_folds=2, random_state=0).fit(shown[:300], y[:300])
         scores.append(model.score(shown[300:], y[300:]))
     assert scores[0] > scores[1]
 
@@ -110,7 +110,7 @@ def test_a_linear_function_of_few_of_many_columns_is_found() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 400))
     y = X[:, :5].sum(axis=1) + 0.3 * rng.standard_normal(300)
-    model = RFFBoostRegressor(random_state=0).fit(X[:140], y[:140])
+    model = RFFBoostRegressor(n_estimators=60, n_folds=2, random_state=0).fit(X[:140], y[:140])
     assert LassoPath in map(type, model.learners_)
     assert model.score(X[140:], y[140:]) > 0.9
 

@@ -10,14 +10,14 @@ from sklearn.base import clone
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
-from ..cases import LOSS_NAMED, PAIRS, make_data, make_estimator, pairs
+from ..cases import LOSS_NAMED, PAIRS, each_learner, make_data, make_estimator
 
 
 def scores(model, X):
     return np.stack(list(model.ensemble_.staged(X)))
 
 
-@pairs
+@each_learner
 def test_a_second_fit_a_clone_and_a_pickle_give_the_same_bits(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner)

@@ -139,8 +139,9 @@ def test_a_row_of_weight_2_is_two_rows(learner):
     np.testing.assert_allclose(one.predict(ROWS), other.predict(ROWS), rtol=0.0, atol=learner.tol)
 
 
-@pytest.mark.parametrize("kind", BOOSTERS.values(), ids=BOOSTERS)
-@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "stops"), zip(BOOSTERS.values(), 4 * [False, True], strict=True), ids=list(BOOSTERS)
+)
 def test_files_and_graphs_of_refreshed_models(kind, stops, tmp_path):
     half = np.arange(N) % 16 < 12
     offset = 0.1 * RNG.standard_normal((N, kind.n_scores))

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: estimators at their defaults, every learner, and every loss on what losses decide."""
+"""scikit-learn's own checks: estimators at their defaults, and what other targets and each learner decide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rffboost_ext import (
     LEARNERS,
-    LOSSES,
     ConformalRegressor,
     RFFBoostClassifier,
     RFFBoostDistribution,
@@ -22,8 +21,6 @@ from rffboost_ext import (
     RFFBoostSurvival,
 )
 
-from ..cases import LOSS_NAMED
-
 # An estimator, and why some checks fail.
 Case = tuple[BaseEstimator, dict[str, str]]
 # Few rounds, long ones: enough for the checks that ask for a good fit.
@@ -32,7 +29,6 @@ BRIEF: dict[str, Any] = {"n_estimators": 10, "learning_rate": 0.5, "random_state
 # What checks of a part are about: targets, weights, and what is computed from both.
 OF_PARTS = ("classif", "regress", "sample_weight", "supervised", "fit_score", "dtypes", "invariance")
 
-OF_LOSSES = {"quantile": {"check_regressors_train": "the score is minus the loss, not R2"}}
 # A row that occurs twice can be held out once; a row of weight 2 cannot.
 WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 OVERWRITTEN = "check_sample_weights_not_overwritten"
@@ -40,9 +36,14 @@ HELD_OUT = dict.fromkeys(WEIGHTS, "rows are held out one by one, whatever their 
 
 
 def of_defaults() -> Iterator[Case]:
-    """Estimators of one target at their defaults, with early stopping."""
-    for model in (RFFBoostClassifier(**BRIEF), RFFBoostRegressor(**BRIEF)):
-        yield model, HELD_OUT
+    """Intervals, and estimators of one target with their default learners and early stopping of two folds."""
+    for kind in (RFFBoostClassifier, RFFBoostRegressor):
+        yield kind(n_folds=2, **BRIEF), HELD_OUT
+    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
+    yield (
+        ConformalRegressor(quantiles, random_state=0),
+        dict.fromkeys(WEIGHTS, "a split separates copies of a row"),
+    )
 
 
 def of_others() -> Iterator[Case]:
@@ -54,28 +55,14 @@ def of_others() -> Iterator[Case]:
     )
     yield RFFBoostRanker(**few), dict.fromkeys((*WEIGHTS, OVERWRITTEN), "weights are of queries")
     yield RFFBoostDistribution(learner="tree", n_estimators=5), {}
-    checks = "check_regressors_train", "check_estimator_sparse_matrix", "check_estimator_sparse_array"
-    columns = dict.fromkeys(checks, "predictions have a column per quantile")
+    columns = {"check_regressors_train": "predictions have a column per quantile"}
     yield RFFBoostQuantileRegressor((0.1, 0.5, 0.9), "tree", **BRIEF), columns
-    quantiles = RFFBoostQuantileRegressor((0.3, 0.5, 0.7), "tree", **BRIEF)
-    yield (
-        ConformalRegressor(quantiles, random_state=0),
-        dict.fromkeys(WEIGHTS, "a split separates copies of a row"),
-    )
 
 
 def of_learners() -> Iterator[Case]:
     """Each learner in a classifier."""
     for name in LEARNERS.names():
         yield RFFBoostClassifier(learner=name, early_stopping=False, **BRIEF), {}
-
-
-def of_losses() -> Iterator[Case]:
-    """Each loss with trees, the fastest of what takes every loss."""
-    for name in sorted(LOSS_NAMED.keys() & set(LOSSES.names())):
-        shell = RFFBoostClassifier if LOSSES.get(name).task == "classification" else RFFBoostRegressor
-        yield shell(name, "tree", **BRIEF), OF_LOSSES.get(name, {})
-    yield RFFBoostClassifier("squared_error", "tree", **BRIEF), {}
 
 
 # Variants of a check that differ in where rows lie in memory, not in what a part computes.
@@ -108,9 +95,8 @@ def title(estimator: BaseEstimator) -> str:
 
 CHECKS = [
     *checks(of_defaults()),
-    *checks(of_others()),
+    *checks(of_others(), OF_PARTS),
     *checks(of_learners(), OF_PARTS),
-    *checks(of_losses(), OF_PARTS),
 ]
 
 

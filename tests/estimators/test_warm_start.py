@@ -8,7 +8,7 @@ import pytest
 from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import SquaredError
 
-from ..cases import LOSS_CASES, corners, make_data, make_estimator, pairs
+from ..cases import LOSS_CASES, each_learner, make_data, make_estimator, pairs
 
 BINARY = LOSS_CASES[0]
 RNG = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def test_stages_are_shorter_fits(loss, learner):
     np.testing.assert_allclose(decision[-1], model.decision_function(X), rtol=0, atol=1e-12)
 
 
-@pairs
+@each_learner
 def test_warm_start_goes_on(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=10, warm_start=True).fit(X, y)
@@ -47,7 +47,7 @@ def test_warm_start_goes_on(loss, learner):
     np.testing.assert_allclose(model.ensemble_.raw(X), straight.ensemble_.raw(X), rtol=0, atol=learner.drift)
 
 
-@corners
+@each_learner
 def test_warm_start_on_other_rows(loss, learner):
     X, y = make_data(loss, n=90)
     model = make_estimator(loss, learner, warm_start=True).fit(X[:60], y[:60])

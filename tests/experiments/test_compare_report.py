@@ -99,8 +99,7 @@ def test_curves_are_averaged_by_system(outcomes):
     np.testing.assert_allclose(curves.iloc[0], 50)
 
 
-@pytest.mark.parametrize("n_sets", [1, 2, 16])
-@pytest.mark.parametrize("n_systems", [1, 9])
+@pytest.mark.parametrize(("n_sets", "n_systems"), [(1, 1), (2, 9), (16, 1)])
 def test_figures_are_drawn_for_few_and_many(n_sets, n_systems):
     outcomes = [
         record(f"set{d}", f"system{s}", 1, 0.5 + 0.02 * d, curve=np.full(5, 0.6 + 0.01 * s))

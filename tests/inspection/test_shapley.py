@@ -9,7 +9,7 @@ from sklearn.datasets import make_friedman1
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.inspection.shapley import shapley_values
 
-from ..cases import make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator
 from ..oracles.shapley import by_definition, owen_integral
 from ..terms.test_terms import TERMS, D
 
@@ -22,8 +22,8 @@ def test_terms(name):
     np.testing.assert_allclose(term.shapley(X, background), by_definition(term, X, background), rtol=0, atol=1e-12)
 
 
-@pairs
-def test_every_loss_and_learner(loss, learner):
+@each_learner
+def test_every_learner(loss, learner):
     X, y = make_data(loss, d=4)
     model = make_estimator(loss, learner).fit(X, y)
     ensemble, shares = model.ensemble_, model.feature_importances_

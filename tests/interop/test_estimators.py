@@ -167,8 +167,11 @@ METRICS = {
 }
 
 
-@cases
-@pytest.mark.parametrize(("arguments", "many"), [("y, p", True), ("weight", False), ("group", False)])
+@pytest.mark.parametrize(
+    ("case", "arguments", "many"),
+    [*((case, "y, p", True) for case in CASES), (CASES[0], "weight", False), (CASES[0], "group", False)],
+    ids=str,
+)
 def test_functions_of_users_get_predictions_in_lightgbm(case, arguments, many):
     model, metric = LIGHTGBM.estimator(case.loss, n_estimators=100, learning_rate=0.3), METRICS[arguments]
     parts = {"eval_metric": [metric] if many else metric, "callbacks": [lgb.early_stopping(3, verbose=False)]}
@@ -180,7 +183,7 @@ def test_functions_of_users_get_predictions_in_lightgbm(case, arguments, many):
 
 @cases_of_xgboost
 def test_functions_of_users_get_predictions_in_xgboost(case):
-    params = {"n_estimators": 200, "early_stopping_rounds": 3, "learning_rate": 0.5, "eval_metric": scored}
+    params = {"n_estimators": 60, "early_stopping_rounds": 3, "learning_rate": 0.5, "eval_metric": scored}
     model = XGBOOST.estimator(case.loss, **params)
     for fitted, weight in ((clone(model), None), (pickle.loads(pickle.dumps(model)), WEIGHT[300:])):
         fitted.fit(X[:300], case.y[:300], **XGBOOST.watch(X[300:], case.y[300:], weight))

@@ -104,9 +104,9 @@ def spread(dtype: type, far: float, count: int) -> Array:
 def test_sine_and_cosine_to_two_units_in_the_last_place():
     near = multiples_of_half_pi(np.float64)
     assert abs(near[-1] - FAR[np.float64]) < np.pi
-    near = hardest(near, 500)
+    near = hardest(near, 200)
     assert np.minimum(np.abs(np.sin(near)), np.abs(np.cos(near))).min() < 1e-16, "the test is a hard one"
-    z = np.concatenate([spread(np.float64, FAR[np.float64], 1500), near])
+    z = np.concatenate([spread(np.float64, FAR[np.float64], 400), near])
     for got, function in zip(sincos(z), (mpmath.sin, mpmath.cos), strict=True):
         assert errors(got, function, z)[0] <= 2.0
 
@@ -121,7 +121,7 @@ def test_sine_and_cosine_in_float32():
 @pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 4e-16), (np.float32, 2.5e-7)], ids=["f8", "f4"])
 @pytest.mark.parametrize(("function", "true"), [(cosine, mpmath.cos), (cospi, mpmath.cospi)], ids=["cos", "cospi"])
 def test_absolute_error_of_cosines(function, true, dtype, bound):
-    z = np.concatenate([spread(dtype, FAR[dtype], 1000), hardest(multiples_of_half_pi(dtype), 300)])
+    z = np.concatenate([spread(dtype, FAR[dtype], 300), hardest(multiples_of_half_pi(dtype), 100)])
     got = function(z)
     assert got.dtype == dtype
     assert errors(got, true, z)[1] <= bound
@@ -138,9 +138,9 @@ def test_cosine_of_whole_and_half_turns(dtype):
 def test_exponential_to_two_units_in_the_last_place(dtype):
     low, high = RANGE[dtype]
     rng = np.random.default_rng(0)
-    near = 10.0 ** rng.uniform(-30, 0, 500)
+    near = 10.0 ** rng.uniform(-30, 0, 200)
     half = np.arange(int(low / np.log(2.0)), int(high / np.log(2.0))) + 0.5
-    x = np.concatenate([rng.uniform(low, high, 2000), near, -near, half * np.log(2.0), [low, high]]).astype(dtype)
+    x = np.concatenate([rng.uniform(low, high, 500), near, -near, half * np.log(2.0), [low, high]]).astype(dtype)
     got = exp(x)
     assert got.dtype == dtype
     assert errors(got, mpmath.exp, x)[0] <= 2.0
@@ -148,7 +148,7 @@ def test_exponential_to_two_units_in_the_last_place(dtype):
 
 def test_logarithm_to_four_units_in_the_last_place():
     rng = np.random.default_rng(0)
-    x = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-300, 0, 500), [1.0]])
+    x = np.concatenate([rng.random(700), 10.0 ** rng.uniform(-300, 0, 300), [1.0]])
     assert errors(log1p(x), mpmath.log1p, x)[0] <= 4.0
 
 

@@ -238,7 +238,7 @@ TARGET = np.sin(2.0 * TARGET_ROWS[:, 0]) + TARGET_ROWS[:, 1]
 
 
 @pytest.mark.parametrize("learner", LEARNERS.names())
-@pytest.mark.parametrize("unit", [2.0**-100, 2.0**-20, 2.0**10, 2.0**100])
+@pytest.mark.parametrize("unit", [2.0**-100, 2.0**100])
 def test_the_unit_of_the_target_does_not_matter(learner, unit):
     # Powers of two, so that no rounding differs, which searches would multiply.
     params = {"precision": "float64", "n_estimators": 20, "early_stopping": False, "random_state": 0}

@@ -72,7 +72,7 @@ def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
     rng = np.random.default_rng(0)
     data = {"flags": 1.0 * (rng.random((1200, 5)) < 0.003), "amounts": rng.pareto(0.5, (1200, 1))}[name]
     y = np.log1p(data.sum(axis=1)) + (rng.random(1200) < 0.3)
-    model = RFFBoostRegressor(learner="rff_ridge", random_state=0)
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=20, n_folds=1, random_state=0)
     single, double = (
         model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")
     )

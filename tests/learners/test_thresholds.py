@@ -101,7 +101,7 @@ def test_a_graph_that_computes_features_anew_agrees_on_training_rows(step, whole
     X = rng.standard_normal((300, 6))
     X = np.round(3.0 * X) if whole else X
     y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
-    final = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
+    final = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0)
     model = make_pipeline(step, final).fit(X, y)
     graph = to_onnx(model, X)
     assert verify_onnx(model, graph, X).passed

@@ -20,11 +20,11 @@ def test_a_tree_that_cannot_split_is_a_leaf():
 
 
 class Loops:
-    """The same data and parameters in our loop and in XGBoost's, 50 rounds each."""
+    """The same data and parameters in our loop and in XGBoost's, 20 rounds each."""
 
     def __init__(self, loss, params, weighted):
-        self.X, y = make_data(loss, seed=2, n=2000)
-        self.y, self.params, self.rate, self.rounds = as_targets(y), params, 0.1, 50
+        self.X, y = make_data(loss, seed=2, n=500)
+        self.y, self.params, self.rate, self.rounds = as_targets(y), params, 0.1, 20
         n = len(self.X)
         self.weight = np.random.default_rng(1).uniform(0.5, 2.0, n) if weighted else np.ones(n)
         self.loss = loss.prepared(self.y, self.weight)
@@ -161,7 +161,7 @@ def test_features_beyond_float32_are_named():
     boost(X, y[:, None].astype(float), loss="log_loss", learner="tree", n_estimators=1)
 
 
-def native_margins(X, y, params, missing=np.nan, rounds=50):
+def native_margins(X, y, params, missing=np.nan, rounds=20):
     """XGBoost's own logistic loop with the same parameters."""
     matrix = xgb.QuantileDMatrix(X, y, max_bin=256, missing=missing)
     fixed = {"objective": "binary:logistic", "eta": 0.1, "tree_method": "hist", "nthread": 1}
@@ -183,15 +183,15 @@ def native_margins(X, y, params, missing=np.nan, rounds=50):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_margins_are_those_of_native_logistic_trees(params, missing):
     rng = np.random.default_rng(4)
-    X = rng.standard_normal((3000, 3)).astype(np.float32)
-    y = (X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + rng.standard_normal(3000) > 0.0).astype(float)
+    X = rng.standard_normal((1000, 3)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + rng.standard_normal(1000) > 0.0).astype(float)
     X[rng.uniform(size=X.shape) < missing] = np.nan
     native = dict(params)
     if "interaction_constraints" in params:
         native["interaction_constraints"] = str(params["interaction_constraints"])
     step = Shrunk(Unit(), 0.1)
     ours = boost(
-        Design(X), y[:, None], loss="log_loss", learner=Tree(**params), step=step, n_estimators=50, random_state=0
+        Design(X), y[:, None], loss="log_loss", learner=Tree(**params), step=step, n_estimators=20, random_state=0
     )
     np.testing.assert_allclose(ours.raw(X)[:, 0], native_margins(X, y, native), rtol=0, atol=1e-5)
 

@@ -139,7 +139,7 @@ def test_units_make_hessians_of_the_baseline_about_1(case):
 def test_predictions_follow_the_unit_of_the_target(name, learner):
     X, y = RNG.standard_normal((200, 2)), SAMPLES[name](np.random.default_rng(0), 200)[:, 0]
     shift = 3.0 if name in ("normal", "laplace", "student_t") else 0.0
-    params = {"learner": learner, "n_estimators": 20, "early_stopping": False, "random_state": 0}
+    params = {"learner": learner, "n_estimators": 8, "early_stopping": False, "random_state": 0}
     one = RFFBoostDistribution(name, **params).fit(X, y).predict_dist(X).ppf([[0.3], [0.8]])
     for factor in (1e-6, 1.4, 1e6, 2.0**-430):
         model = RFFBoostDistribution(name, **params).fit(X, factor * (y + shift))
@@ -171,7 +171,7 @@ def test_no_mean_is_far_beyond_the_targets(name, target):
     )
     # Kernel machines extrapolate; trees do not.
     learner = "tree" if name in ("beta", "student_t", "laplace", "normal", "lognormal") else "auto"
-    model = RFFBoostDistribution(name, learner, n_estimators=60, random_state=0).fit(X, y)
+    model = RFFBoostDistribution(name, learner, n_estimators=25, random_state=0).fit(X, y)
     assert np.abs(model.predict(X)).max() < 5.0 * y.max()
     assert np.abs(model.predict(new)).max() < 50.0 * y.max()
 

@@ -175,7 +175,7 @@ def scaled(loss: str, factor: float, weight: Array | None = None) -> Array:
 @pytest.mark.parametrize(
     "name", ["squared_error", "absolute_error", "quantile", "quantile 0.8", "huber", *POSITIVE]
 )
-@pytest.mark.parametrize("factor", [1e-20, 0.1, 1e3, 1e6, 1e20])
+@pytest.mark.parametrize("factor", [1e-20, 1e3, 1e20])
 def test_a_fit_does_not_depend_on_the_unit_of_the_target(name, factor):
     here, there = scaled(name, 1.0), scaled(name, factor)
     assert np.ptp(here) > 0.5

@@ -19,13 +19,12 @@ from onnx_export.runtimes import open_session
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.terms import FeatureMap, Mapped
 
-from ..cases import CORNERS, LOSS_NAMED, make_estimator, over_pairs
+from ..cases import LOSS_NAMED, each_learner, make_estimator
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
 from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
 # The nodes of links do not depend on the columns: `test_scores.py` has every loss.
-each_learner = over_pairs([*{learner.name: (loss, learner) for loss, learner in CORNERS}.values()])
 
 
 def odd_table(loss: Any) -> pd.DataFrame:

@@ -83,7 +83,7 @@ def doubled(data: bytearray, rng: random.Random) -> bytes:
 DAMAGES = [flipped, cut, overwritten, inserted, deleted, doubled]
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(damage=st.sampled_from(DAMAGES), seed=st.integers(0, 2**32))
 def test_damaged_files_are_named(good, place, damage, seed):
     data = damage(bytearray(good), random.Random(seed))

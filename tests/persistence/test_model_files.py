@@ -35,7 +35,7 @@ ways = pytest.mark.parametrize("way", [through_a_file, through_pickle])
 
 @pairs
 def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, tmp_path):
-    # Pickles of every pair are tested in estimators/test_determinism.py.
+    # Pickles of every learner are tested in estimators/test_determinism.py.
     X, y = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3).fit(X, y)
     assert_same(model, through_a_file(model, tmp_path / "model"), np.vstack([X, 3.0 * X]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
@@ -27,6 +27,7 @@ nested = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(nested)
 def test_plain_values_come_back(value):
     loaded = packed_and_back(value)

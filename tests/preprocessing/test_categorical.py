@@ -16,13 +16,13 @@ from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped
 
-from ..cases import corners, make_estimator, pairs
+from ..cases import each_learner, make_estimator
 from ..oracles.shapley import by_definition
 from ..tables import TABLE, Y, by_hand, classifier, make_table, of_cosines, scores
 
 
-@pairs
-def test_every_loss_and_learner_takes_categories(loss, learner, tmp_path):
+@each_learner
+def test_every_learner_takes_categories(loss, learner, tmp_path):
     table, y = make_table(loss)
     model = make_estimator(loss, learner).fit(table, y)
     new = make_table(loss, seed=1, n=40)[0]
@@ -61,7 +61,7 @@ def test_numbers_are_standardised_and_one_hot_columns_are_centred(standardize):
     np.testing.assert_allclose(distinct, expected, atol=1e-8)
 
 
-@corners
+@each_learner
 def test_an_unknown_category_is_a_gap(loss, learner):
     table, y = make_table(loss)
     model = make_estimator(loss, learner).fit(table, y)
@@ -86,7 +86,7 @@ def test_an_unknown_category_without_gaps_in_training_is_the_mean():
     np.testing.assert_allclose(one_hot(np.full(2, np.nan), np.ones(2), missing=True), [[1]])
 
 
-@corners
+@each_learner
 def test_a_category_of_rows_of_weight_zero_is_unknown(loss, learner):
     table, y = make_table(loss)
     weight = np.where(table["text"].isin(["a", "f"]) | (table["whole"] == 25), 0.0, 1.0)
@@ -129,7 +129,7 @@ def test_rare_categories_of_many_share_a_column():
         assert model.score(frame, y) > 0.9
 
 
-@corners
+@each_learner
 def test_a_warm_start_goes_on(loss, learner):
     table, y = make_table(loss)
     whole = make_estimator(loss, learner, n_estimators=6).fit(table, y)

@@ -31,7 +31,7 @@ def table(values):
 @pytest.mark.parametrize("estimator", [RFFBoostRegressor, RFFBoostClassifier])
 def test_predictions_of_a_default_fit(estimator, rows):
     y = Y if estimator is RFFBoostRegressor else above_median(Y)
-    wide, narrow = (estimator(n_estimators=60, random_state=0).fit(Z, y) for Z in (rows, single(rows)))
+    wide, narrow = (estimator(n_estimators=15, random_state=0).fit(Z, y) for Z in (rows, single(rows)))
     scores = wide.raw_scores(rows)
     size = np.abs(scores).max()
     np.testing.assert_allclose(narrow.raw_scores(rows), scores, rtol=0, atol=1e-6 * size)

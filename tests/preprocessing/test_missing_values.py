@@ -23,7 +23,7 @@ from rffboost_ext import (
 from rffboost_ext.data.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
-from ..cases import corners, make_data, make_estimator
+from ..cases import each_learner, make_data, make_estimator
 from ..oracles.gaps import filled
 from ..tables import gapped, make_gapped, of_cosines, scores
 
@@ -46,18 +46,7 @@ def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
     assert all(isinstance(term, Mapped) for term in model.ensemble_.terms)
 
 
-@pytest.mark.parametrize("depth", [2, 5])
-def test_trees_learn_gaps_as_xgboost_does(depth):
-    y = np.where(np.isnan(HOLES[:, 0]), 3.0, X[:, 0]) + X[:, 2]
-    model = RFFBoostRegressor(learner="tree", n_estimators=20, random_state=0)
-    model.set_params(learner__max_depth=depth).fit(HOLES, y)
-    data = xgboost.DMatrix(HOLES, y)
-    params = {"max_depth": depth, "eta": 0.1, "base_score": float(y.mean()), "nthread": 1, "tree_method": "hist"}
-    theirs = xgboost.train(params, data, 20).predict(data)
-    np.testing.assert_allclose(model.predict(HOLES), theirs, rtol=0, atol=1e-5)
-
-
-@corners
+@each_learner
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     # By default the terms are ready to fill gaps. Where there are none, not a bit changes.
@@ -70,7 +59,7 @@ def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     assert not any(isinstance(term, Mapped) for term in ready.ensemble_.terms)
 
 
-@corners
+@each_learner
 def test_a_new_gap_is_predicted_or_an_error(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner, missing="error").fit(X, y)

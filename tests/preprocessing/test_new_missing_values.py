@@ -92,7 +92,7 @@ def test_graphs_of_each_opset(extrapolation, opset):
 def test_one_rare_gap_in_a_cross_validation(dtype):
     rows = X.astype(dtype)
     rows[17, 1] = np.nan
-    model = RFFBoostRegressor(n_estimators=20, random_state=0)
+    model = RFFBoostRegressor(n_estimators=8, n_folds=2, random_state=0)
     assert np.isfinite(cross_val_score(model, rows, SIGNAL, cv=4)).all()
     table = pd.DataFrame(X, columns=list("abc")).assign(kind=pd.Categorical(np.where(X[:, 0] > 0.0, "a", "b")))
     table.loc[9, "kind"] = np.nan

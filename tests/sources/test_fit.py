@@ -33,7 +33,7 @@ WEIGHT = rng.uniform(0.0, 2.0, N) * (rng.random(N) > 0.1)
 QUERY = np.repeat(np.arange(N // 10), 10)
 TIMES = np.zeros(N, dtype=[("event", bool), ("time", float)])
 TIMES["event"], TIMES["time"] = rng.random(N) > 0.3, np.exp(MEAN)
-FEW = {"learner": "tree", "n_estimators": 20, "random_state": 0}
+FEW = {"learner": "tree", "n_estimators": 6, "random_state": 0}
 CASES = {
     RFFBoostRegressor: (RFFBoostRegressor(**FEW), {"y": MEAN, "weight": WEIGHT, "group": QUERY}),
     RFFBoostClassifier: (RFFBoostClassifier(**FEW), {"y": np.digitize(MEAN, [0.0, 2.5]).astype(str)}),

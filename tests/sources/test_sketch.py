@@ -84,10 +84,10 @@ def test_weighted_sums_are_unbiased(case):
         sample = drawn(case, 400, seed, knows_rows=True)
         return np.array(sums(*sample)) * n_used / len(sample[0])
 
-    estimates = np.array([estimate(seed) for seed in range(80)])
+    estimates = np.array([estimate(seed) for seed in range(40)])
     error = estimates.mean(axis=0) - sums(X, None, weight, None)
     # Sums that each sample has exactly differ by rounding only.
-    assert (np.abs(error) <= 4.0 * estimates.std(axis=0) / np.sqrt(80.0) + 1e-9 * n_used).all()
+    assert (np.abs(error) <= 4.0 * estimates.std(axis=0) / np.sqrt(40.0) + 1e-9 * n_used).all()
 
 
 def test_rows_of_large_gradients_are_drawn_more_often():

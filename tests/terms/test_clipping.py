@@ -14,7 +14,7 @@ from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
 
-from ..cases import make_data, make_estimator, pairs
+from ..cases import each_learner, make_data, make_estimator
 from ..own_parts import Linear
 from .test_terms import EXTENT, cosines, trees
 
@@ -31,7 +31,7 @@ def within(X, Z):
     return np.minimum(np.maximum(Z, np.nanmin(X, axis=0)), np.nanmax(X, axis=0))
 
 
-@pairs
+@each_learner
 def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
     X, y = make_data(loss, d=3)
     Z = 3.0 * make_data(loss, seed=1, d=3)[0]
@@ -52,7 +52,7 @@ def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_estimators_as_they_come(params, precision, data):
     X, y, Z = (part.astype(precision) for part in data)
-    model = RFFBoostRegressor(random_state=0, **params).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=15, n_folds=2, random_state=0, **params).fit(X, y)
     np.testing.assert_array_equal(model.predict(Z), model.predict(within(X, Z)))
     assert sum(isinstance(block, Cosines) for block in model.ensemble_.compact().terms) == 1
 
@@ -99,7 +99,7 @@ def test_files(mean, with_gaps, data):
     X, Z = X + mean, Z + mean
     if with_gaps:
         X[::7, 1], Z[::5, 1] = np.nan, np.nan
-    model = RFFBoostRegressor(n_estimators=40, random_state=0).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=10, random_state=0).fit(X, y)
     # Rounding may move rows to another leaf of a tree.
     Z = Z.astype(np.float32).astype(float)
     for dtype in ("float32", "float64", "mixed"):

@@ -12,7 +12,7 @@ from rffboost_ext import LOSSES, Learner, Term
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
-from ..cases import CORNERS, DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, over_pairs
+from ..cases import DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, PAIRS, over_pairs
 from ..own_parts import CostLogit
 from ..terms.test_terms import TERMS, D
 
@@ -22,7 +22,7 @@ def test_losses(case):
     check_loss(case.make(), case.targets(np.random.default_rng(3), 60))
 
 
-@over_pairs([pair for pair in CORNERS if pair[0].name in ("exponential", "squared_error")])
+@over_pairs([pair for pair in PAIRS if pair[0].name in ("exponential", "squared_error")])
 def test_learners(loss, learner):
     check_learner(learner.make(), loss.make())
 

@@ -120,7 +120,7 @@ def test_default_fits_have_the_same_bits_on_any_threads(n, monkeypatch):
     X = rng.normal(size=(n, 4))
     y = np.sin(X[:, 0]) + X[:, 1]
     watch = Watch()
-    shared = {"random_state": 0, "n_estimators": 10}
+    shared = {"random_state": 0, "n_estimators": 4}
     one, *others = (RFFBoostRegressor(n_jobs=k, **shared).fit(X, y) for k in (1, 2))
     others.append(RFFBoostRegressor(n_jobs=3, callbacks=[watch], **shared).fit(X, y))
     assert len(watch.threads) > 1

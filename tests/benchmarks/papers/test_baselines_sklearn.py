@@ -76,6 +76,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 @pytest.mark.filterwarnings("ignore:n_landmarks")
 def test_scikit_learn_accepts(estimator, check):
