@@ -13,11 +13,12 @@ BLOCK = 256
 
 
 @numba.njit(**INNER)
-def find_leaves(columns, feature, threshold, missing_right, subset, members, leaf):  # type: ignore[no-untyped-def]
-    """The leaf of each row of a block in one tree, from its features by columns (d, rows)."""
+def find_leaves(columns, start, feature, threshold, missing_right, subset, members, leaf):  # type: ignore[no-untyped-def]
+    """Write the leaf in one tree of as many rows from `start` on, of features by columns (d, rows)."""
     leaf[:] = 0
     for level in range(len(feature)):
-        x, t, bit = columns[feature[level]], threshold[level], np.int32(1 << level)
+        x = columns[feature[level]][start : start + len(leaf)]
+        t, bit = threshold[level], np.int32(1 << level)
         if subset[level] >= 0:
             for i in range(len(leaf)):
                 right = missing_right[level] if np.isnan(x[i]) else is_member(members, subset[level], x[i])
@@ -42,7 +43,15 @@ def find_tree_leaves(X, feature, threshold, missing_right, subset, members, leaf
                 for i in range(start, stop):
                     columns[level, i - start] = X[i, feature[t, level]]
             splits = threshold[t], missing_right[t], subset[t], members
-            find_leaves(columns, own, *splits, leaf[t, start:stop])
+            find_leaves(columns, 0, own, *splits, leaf[t, start:stop])
+
+
+@kernel("T[2] i4[1] f8[1] b1[1] i4[1] u1[2] i4[1]* i8 i8")
+def find_leaves_by_column(  # type: ignore[no-untyped-def]
+    columns, feature, threshold, missing_right, subset, members, leaf, first, last
+):
+    """Write the leaf (n,) of rows first .. last-1 in one tree, of features by columns (d, n)."""
+    find_leaves(columns, first, feature, threshold, missing_right, subset, members, leaf[first:last])
 
 
 @numba.njit(**INNER)
@@ -119,7 +128,7 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
         cross_columns(columns, crosses, size)
         leaf = reached[:size]
         for t in range(len(feature)):
-            find_leaves(columns, feature[t], threshold[t], missing_right[t], subset[t], members, leaf)
+            find_leaves(columns, 0, feature[t], threshold[t], missing_right[t], subset[t], members, leaf)
             add_values(value[t], leaf, out[place[t]], start)
             if len(slope):
                 center_levels(columns, feature[t], low[t], high[t], center[t], z[:size])

@@ -61,13 +61,13 @@ def add_level(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-d
     turn_right(column, split, one_hot, level, leaf)
 
 
-@kernel("u1[2] i8[2] b1[1] i4[1]*")
-def find_leaves(codes, splits, one_hot, leaf):  # type: ignore[no-untyped-def]
-    """Write the leaf of each row by its codes (d, n): bit l is 1 if that of ``splits[l, 0]`` goes right."""
-    leaf[:] = 0
+@kernel("u1[2] i8[2] b1[1] i4[1]* i8 i8")
+def find_leaves(codes, splits, one_hot, leaf, first, last):  # type: ignore[no-untyped-def]
+    """Write the leaf of rows first .. last-1 by their codes (d, n): bit l is 1 if that of level l goes right."""
+    leaf[first:last] = 0
     for level in range(len(splits)):
         column = splits[level, 0]
-        turn_right(codes[column], splits[level], one_hot[column], level, leaf)
+        turn_right(codes[column, first:last], splits[level], one_hot[column], level, leaf[first:last])
 
 
 @kernel("i4[1] f8[2] f8[3]*")
@@ -177,6 +177,59 @@ def add_normal_equations(  # type: ignore[no-untyped-def]
             rows = slice(start, min(start + BLOCK, (t + 1) * size, len(leaf)))
             find_factors(columns, start, feature, low, high, center, scale, Z[rows])
             add_squares(leaf[rows], derivatives[rows], weight[rows], Z[rows], matrix[t], right[t], counts[t])
+
+
+@numba.njit(**INNER)
+def solve(matrix, right, found):  # type: ignore[no-untyped-def]
+    """Write the solution of a positive definite system (p, p), of which the factors overwrite the lower triangle.
+
+    The factorisation of Cholesky. Of `right` the first p entries are used and overwritten.
+    """
+    p = len(found)
+    for a in range(p):
+        for b in range(a):
+            for i in range(b):
+                matrix[a, b] -= matrix[a, i] * matrix[b, i]
+            matrix[a, b] /= matrix[b, b]
+            matrix[a, a] -= matrix[a, b] * matrix[a, b]
+            right[a] -= matrix[a, b] * right[b]
+        matrix[a, a] = np.sqrt(matrix[a, a])
+        right[a] /= matrix[a, a]
+    for a in range(p - 1, -1, -1):
+        found[a] = right[a]
+        for b in range(a + 1, p):
+            found[a] -= matrix[b, a] * found[b]
+        found[a] /= matrix[a, a]
+
+
+# The least penalty of slopes, as a share of the hessian of a leaf: one may be lost in rounding with large weights.
+LEAST_RIDGE = 1e-12
+
+
+@kernel("f8[4]* f8[3]* b1[1] f8[2] f8 f8 f8[3] f8[1] f8[3]*")
+def solve_leaves(matrix, right, is_linear, constant, penalty, ridge, old, prior, found):  # type: ignore[no-untyped-def]
+    """Write the coefficients of leaves and outputs, (leaves, C, p): slopes, and last the value.
+
+    `matrix` (leaves, C, p, P) and `right` (leaves, C, P), sums of :func:`add_normal_equations`, are overwritten.
+    Penalties on values and slopes are added, and coefficients `old` of weights `prior` (C,), unless it is empty.
+    Other leaves than `is_linear` (leaves,) have the values `constant` (leaves, C), and so have outputs without
+    hessian or penalty.
+    """
+    last = found.shape[2] - 1
+    found[:] = 0.0
+    for k in range(len(found)):
+        for c in range(len(prior)):
+            own, target, weight = matrix[k, c], right[k, c], prior[c]
+            slope_penalty = max(ridge, LEAST_RIDGE * own[last, last]) + weight
+            own[last, last] += penalty + weight
+            found[k, c, last] = constant[k, c]
+            if not is_linear[k] or not own[last, last] > 0.0:
+                continue
+            for a in range(last):
+                own[a, a] += slope_penalty
+            for a in range(last + 1 if len(old) else 0):
+                target[a] += weight * old[k, c, a]
+            solve(own, target, found[k, c])
 
 
 @kernel("i4[1] f8[3] f8[2] f8[2]* i8 i8", fastmath=True)

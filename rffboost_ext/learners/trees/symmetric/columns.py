@@ -19,7 +19,7 @@ import numpy as np
 
 from ....kernels import compiled
 from ....terms.crosses import NO_CROSSES, Crosses
-from ....utils.parallel import run_over_tiles
+from ....utils.parallel import MIN_ROWS_PER_THREAD, run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
 from .search import RowsByLeaf
@@ -243,10 +243,11 @@ class BinnedFeatures:
     def chances(self) -> None:
         """None: columns are drawn with equal probabilities."""
 
-    def leaves(self, splits: Array) -> Array:
+    def leaves(self, splits: Array, n_jobs: int) -> Array:
         """The leaf of each row, (n,), int32, of the splits of the levels."""
         leaf = np.empty(self.n_samples, dtype=np.int32)
-        compiled("symmetric_tree_leaves").find_leaves(self.codes, splits, self.one_hot, leaf)
+        kernel, arrays = compiled("symmetric_tree_leaves").find_leaves, (self.codes, splits, self.one_hot, leaf)
+        run_over_tiles(kernel, len(leaf), n_jobs, *arrays, least=MIN_ROWS_PER_THREAD)
         return leaf
 
     def undivided(self, rows: Array, sums: Array, *spare: Array) -> RowsByLeaf:

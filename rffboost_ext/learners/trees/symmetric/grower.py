@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ....core import Round, Term
+from ....kernels import compiled
 from ....terms import SymmetricTrees
 from ....terms.crosses import NO_CROSSES, Crosses
+from ....utils.parallel import MIN_ROWS_PER_THREAD, run_over_tiles
 from ....utils.sparse import SparseRows
 from ....utils.typing import Array
 from ...design import Design
@@ -22,7 +24,7 @@ from .columns import BinnedFeatures
 from .crosses import crosses_of, probed_importances
 from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
 from .leaves import constant_leaves, leaf_sums, monotone_leaves
-from .lines import Lines, RowsOfLeaves, central_range, old_coefficients, row_width
+from .lines import Lines, RowsOfLeaves, central_range, row_width
 from .sparse_columns import SparseFeatures
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
@@ -122,9 +124,10 @@ class SymmetricGrower:
 
     def _derivatives(self, round: Round) -> tuple[Array | None, Array, Array]:
         """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
-        drawing = round.rng, round.balanced_gradient, round.weight
-        rows, factor = draw_by_gradient(*drawing, self.learner.max_samples, BY_WEIGHT)
-        if factor is None:
+        rows, factor, most = None, None, self.learner.max_samples
+        if len(round.weight) > most:
+            rows, factor = draw_by_gradient(round.rng, round.balanced_gradient, round.weight, most, BY_WEIGHT)
+        if rows is None or factor is None:
             every = exact_derivatives(round)
             return None, every, every
         every = np.hstack(weighted_derivatives(round))
@@ -133,8 +136,19 @@ class SymmetricGrower:
     def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
         sample, _ = self._divided(round)
-        leaf = tree.leaves(round.design.original)[:, 0]
-        return self._finished(sample, tree, leaf, exact_derivatives(sample))
+        return self._finished(sample, tree, self._leaves(round.design, tree), exact_derivatives(sample))
+
+    def _leaves(self, design: Design, tree: SymmetricTrees) -> Array:
+        """The leaf of each training row in a tree, (n,), int32."""
+        original = design.original
+        if isinstance(original, SparseRows) or tree.other is not None:
+            return tree.leaves(original)[:, 0]
+        feature, (subset, members) = tree.feature[0], tree.category_sets
+        columns, leaf = self._columns_of(design, feature.tolist()), np.empty(len(original), dtype=np.int32)
+        splits = feature, tree.threshold[0], tree.missing_right[0], subset[0], members
+        kernel = compiled("symmetric_tree_evaluation").find_leaves_by_column
+        run_over_tiles(kernel, len(leaf), design.n_jobs, columns, *splits, leaf, least=MIN_ROWS_PER_THREAD)
+        return leaf
 
     def _divided(self, round: Round) -> tuple[Round, Array]:
         """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
@@ -153,21 +167,11 @@ class SymmetricGrower:
 
     def _finished(self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array) -> tuple[Term, Array]:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""
-        learner, sums = self.learner, leaf_sums(leaf, tree.depth, derivatives)
-        lines = self._lines(round, tree) if learner.has_linear_leaves and tree.depth > 0 else None
-        old = None
-        if round.prior_weight:
-            slope, center = (None if one is None else one[0] for one in (tree.slope, tree.center))
-            old = old_coefficients(tree.value[0], slope, center, lines)
-        if old is not None:
-            sums[..., 0] -= round.prior * old[..., -1]
-            sums[..., 1] += round.prior
-        value, enough = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        if lines is not None:
-            rows, prior = RowsOfLeaves(leaf, derivatives, round.weight), (old, round.prior)
-            penalties = learner.reg_lambda, learner.linear_lambda
-            found, output = lines.fitted(rows, value, enough, *penalties, *prior, round.design.n_jobs)
-            return replace(tree, **lines.fields(found)), output
+        learner = self.learner
+        if learner.has_linear_leaves and tree.depth > 0:
+            return self._with_lines(round, tree, leaf, derivatives)
+        sums = leaf_sums(leaf, tree.depth, derivatives)
+        value, _ = self._constants(round, sums, old_coefficients(tree, None) if round.prior_weight else None)
         if learner.monotone_constraints is not None:
             features = np.asarray(learner.monotone_constraints)[tree.feature[0]]
             signs = signs_of_scores(round.loss, value.shape[1])
@@ -175,6 +179,27 @@ class SymmetricGrower:
             value = np.where(signs == 0.0, value, nearest)
         constant: dict[str, Any] = dict.fromkeys(("slope", "low", "high", "center"))
         return replace(tree, value=value[None], **constant), value.take(leaf, axis=0)
+
+    def _with_lines(
+        self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array
+    ) -> tuple[Term, Array]:
+        """As :meth:`_finished`, of linear leaves."""
+        learner, n_jobs, lines = self.learner, round.design.n_jobs, self._lines(round, tree)
+        equations = lines.normal_equations(RowsOfLeaves(leaf, derivatives, round.weight), n_jobs)
+        old = old_coefficients(tree, lines) if round.prior_weight else None
+        constants, penalties = (
+            self._constants(round, equations.sums, old),
+            (learner.reg_lambda, learner.linear_lambda),
+        )
+        found = lines.fitted(equations, *constants, penalties, old, round.prior)
+        return replace(tree, **lines.fields(found)), lines.outputs(leaf, found, n_jobs)
+
+    def _constants(self, round: Round, sums: Array, old: Array | None) -> tuple[Array, Array]:
+        """Values of constant leaves of sums (2**D, C, 2), with a prior added, and whether each has enough."""
+        if old is not None:
+            sums[..., 0] -= round.prior * old[..., -1]
+            sums[..., 1] += round.prior
+        return constant_leaves(sums, self.learner.reg_lambda, self.learner.min_child_weight)
 
     def _lines(self, round: Round, tree: SymmetricTrees) -> Lines:
         """The features of the levels, their ranges, centers and scales."""
@@ -223,3 +248,14 @@ class SymmetricGrower:
         if len(self.memory) < (size := self.features.n_samples * width):
             self.memory = np.empty(size)
         return self.memory[:size].reshape(-1, width)
+
+
+def old_coefficients(tree: SymmetricTrees, lines: Lines | None) -> Array:
+    """The coefficients (2**D, C, D + 1) of a tree, for the centers and scales of lines, if leaves have any."""
+    value, depth = tree.value[0], 0 if lines is None else tree.depth
+    if tree.slope is None or tree.center is None or lines is None:
+        return np.concatenate([np.zeros((*value.shape, depth)), value[..., None]], axis=-1)
+    # Levels without a slope have an infinite scale.
+    slope, finite = tree.slope[0], np.where(np.isfinite(lines.scale), lines.scale, 0.0)
+    moved = value + slope @ (lines.center - tree.center[0])
+    return np.concatenate([np.where(slope == 0.0, 0.0, slope * finite), moved[..., None]], axis=-1)

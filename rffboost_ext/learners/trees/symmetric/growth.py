@@ -152,7 +152,7 @@ class Histograms:
         conditions = [features.columns[f].condition(code, bool(missing)) for f, missing, code in splits.tolist()]
         tree = tree_of_conditions(splits[:, 0], conditions)
         n_columns = len(features.columns) - len(features.crosses)
-        return tree.of_split_columns(n_columns, features.crosses), features.leaves(splits)
+        return tree.of_split_columns(n_columns, features.crosses), features.leaves(splits, self.n_jobs)
 
     def _undivided(self, derivatives: Array, drawn: Array | None) -> tuple[Leaves, float, float]:
         """The rows of a tree in its root, the unit of their hessians, and a bound of all gains.

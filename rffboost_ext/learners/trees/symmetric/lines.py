@@ -15,8 +15,6 @@ from ....utils.typing import Array
 ROWS_PER_COEFFICIENT = 3
 # Share of the rows at either end of a feature at which lines are constant.
 TAIL = 0.005
-# The least penalty of slopes, as a share of the hessian of a leaf.
-LEAST_RIDGE = 1e-12
 # Rows of a tile, whose sums do not depend on threads, and the most tiles: each has a matrix for each leaf.
 TILE, MOST_TILES = 2**13, 16
 # Rows of factors and of matrices have a multiple of so many entries.
@@ -29,6 +27,23 @@ class RowsOfLeaves(NamedTuple):
     leaf: Array
     derivatives: Array
     weight: Array
+
+
+class NormalEquations(NamedTuple):
+    """Of leaves and outputs sums of ``h z z^T`` (2**D, C, p, P) and ``-g z`` (2**D, C, P); weights (2**D,).
+
+    Of P only the first p entries count. The last factor z is 1.
+    """
+
+    matrix: Array
+    right: Array
+    counts: Array
+
+    @property
+    def sums(self) -> Array:
+        """Sums of gradients and hessians, (2**D, C, 2)."""
+        last = self.matrix.shape[2] - 1
+        return np.stack([-self.right[..., last], self.matrix[..., last, last]], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -60,73 +75,54 @@ class Lines:
         """The number of coefficients, D + 1."""
         return len(self.feature) + 1
 
+    def normal_equations(self, rows: RowsOfLeaves, n_jobs: int) -> NormalEquations:
+        """Those of the leaves, from sums over tiles on `n_jobs` threads."""
+        (n_rows, width), n_leaves, n_outputs = (
+            self.factors.shape,
+            2 ** len(self.feature),
+            rows.derivatives.shape[1] // 2,
+        )
+        tile = max(TILE, -(-n_rows // MOST_TILES))
+        shape = -(-n_rows // tile), n_leaves
+        matrix, right = np.zeros((*shape, n_outputs, self.size, width)), np.zeros((*shape, n_outputs, width))
+        counts, own = np.zeros(shape), (self.low, self.high, self.center, self.scale)
+        kernel = compiled("symmetric_tree_leaves").add_normal_equations
+        arrays = self.columns, self.feature, *own, *rows, tile, self.factors, matrix, right, counts
+        run_over_tiles(kernel, len(matrix), n_jobs, *arrays, least=1)
+        return NormalEquations(*(one.sum(axis=0) for one in (matrix, right, counts)))
+
     def fitted(
         self,
-        rows: RowsOfLeaves,
+        equations: NormalEquations,
         constant: Array,
         enough: Array,
-        penalty: float,
-        ridge: float,
+        penalties: tuple[float, float],
         old: Array | None,
         prior: Array,
-        n_jobs: int,
-    ) -> tuple[Array, Array]:
-        r"""A ridge regression in each leaf: slopes and last the value, (2**D, C, D + 1), and the outputs (n, C).
+    ) -> Array:
+        r"""A ridge regression in each leaf: slopes and last the value, (2**D, C, D + 1).
 
         It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2` for
         :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear regression
-        trees, IJCAI 2019. Leaves of few rows, or of too small a hessian, are constant.
-
-        Parameters
-        ----------
-        rows : RowsOfLeaves
-        constant : ndarray of shape (2**D, C)
-            The values of constant leaves.
-        enough : ndarray of shape (2**D,), bool
-            Whether the hessian of each leaf is large enough.
-        penalty, ridge : float
-            The penalties of values and of slopes.
-        old : ndarray of shape (2**D, C, D + 1), optional
-            Coefficients of an earlier fit. A leaf that had a slope has one, however few rows it has.
-        prior : ndarray of shape (C,)
-            Their weight.
-        n_jobs : int
-            Number of threads.
+        trees, IJCAI 2019. :math:`\lambda` and :math:`\mu` are the `penalties`; `equations` are overwritten. Leaves
+        of few rows, or without `enough` of a hessian, are `constant` (2**D, C). `old` coefficients have the weight
+        `prior` (C,), and a leaf that had a slope has one, however few rows it has.
         """
-        size, shape = self.size, constant.shape
-        matrix, right, counts = self._normal_equations(rows, shape, n_jobs)
-        diagonal = np.einsum("...ii->...i", matrix)
-        # With very large weights a penalty would be lost in rounding.
-        diagonal[..., :-1] += np.maximum(ridge, LEAST_RIDGE * diagonal[..., -1:])
-        diagonal[..., -1] += penalty
-        many = counts >= ROWS_PER_COEFFICIENT * size
+        has_slope = equations.counts >= ROWS_PER_COEFFICIENT * self.size
         if old is not None:
-            diagonal += prior[:, None]
-            right += prior[:, None] * old
-            many |= old[..., :-1].any(axis=(1, 2))
-        # An output without hessians has no regression if its value is not penalised.
-        many = (enough & many)[:, None] & (diagonal[..., -1] > 0.0)
-        found = np.zeros((*shape, size))
-        found[..., -1] = constant
-        found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
-        output = np.empty((len(rows.leaf), shape[1]))
-        kernel, arrays = compiled("symmetric_tree_leaves").find_linear_outputs, (rows.leaf, found, self.factors)
-        run_over_tiles(kernel, len(output), n_jobs, *arrays, output, least=MIN_ROWS_PER_THREAD)
-        return found, output
+            has_slope |= old[..., :-1].any(axis=(1, 2))
+        found = np.empty((*constant.shape, self.size))
+        sums, before = equations[:2], np.empty((0, 0, 0)) if old is None else old
+        solve_leaves = compiled("symmetric_tree_leaves").solve_leaves
+        solve_leaves(*sums, enough & has_slope, constant, *penalties, before, prior, found)
+        return found
 
-    def _normal_equations(
-        self, rows: RowsOfLeaves, shape: tuple[int, int], n_jobs: int
-    ) -> tuple[Array, Array, Array]:
-        """Of leaves and outputs matrices (2**D, C, p, p) and right-hand sides (2**D, C, p); weights (2**D,)."""
-        (n_rows, width), size = self.factors.shape, self.size
-        tile = max(TILE, -(-n_rows // MOST_TILES))
-        n_tiles = -(-n_rows // tile)
-        matrix, right = np.zeros((n_tiles, *shape, size, width)), np.zeros((n_tiles, *shape, width))
-        counts, own = np.zeros((n_tiles, shape[0])), (self.low, self.high, self.center, self.scale)
-        kernel = compiled("symmetric_tree_leaves").add_normal_equations
-        arrays = self.columns, self.feature, *own, *rows, tile, self.factors, matrix, right, counts
-        run_over_tiles(kernel, n_tiles, n_jobs, *arrays, least=1)
-        return matrix.sum(axis=0)[..., :size], right.sum(axis=0)[..., :size], counts.sum(axis=0)
+    def outputs(self, leaf: Array, found: Array, n_jobs: int) -> Array:
+        """The outputs of rows (n, C), of their leaves and the coefficients of those."""
+        output = np.empty((len(leaf), found.shape[1]))
+        kernel, arrays = compiled("symmetric_tree_leaves").find_linear_outputs, (leaf, found, self.factors, output)
+        run_over_tiles(kernel, len(output), n_jobs, *arrays, least=MIN_ROWS_PER_THREAD)
+        return output
 
     def fields(self, found: Array) -> dict[str, Any]:
         """The arrays of a term with coefficients (2**D, C, D + 1)."""
@@ -138,17 +134,6 @@ class Lines:
 def row_width(size: int) -> int:
     """The number of entries of a row of factors, for `size` coefficients."""
     return -(-size // LANES) * LANES
-
-
-def old_coefficients(value: Array, slope: Array | None, center: Array | None, lines: Lines | None) -> Array:
-    """The coefficients (2**D, C, D + 1) of the arrays of a tree, for the centers and scales of lines."""
-    if slope is None or center is None or lines is None:
-        slopes = np.zeros((*value.shape, 0 if lines is None else len(lines.feature)))
-        return np.concatenate([slopes, value[..., None]], axis=-1)
-    # Levels without a slope have an infinite scale.
-    scaled = np.where(slope == 0.0, 0.0, slope * np.where(np.isfinite(lines.scale), lines.scale, 0.0))
-    moved = value + slope @ (lines.center - center)
-    return np.concatenate([scaled, moved[..., None]], axis=-1)
 
 
 def central_range(values: Array, weight: Array) -> tuple[float, float, float, float]:

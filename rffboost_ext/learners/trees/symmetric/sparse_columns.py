@@ -188,7 +188,7 @@ class SparseFeatures:
         out[self.rows[own]] = self.codes[own]
         return out
 
-    def leaves(self, splits: Array) -> Array:
+    def leaves(self, splits: Array, n_jobs: int) -> Array:
         """The leaf of each row, (n,), int32, of the splits of the levels."""
         leaf = np.zeros(self.n_samples, dtype=np.int32)
         for level, split in enumerate(splits):
