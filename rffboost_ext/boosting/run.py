@@ -16,7 +16,7 @@ from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
 from ..losses.constant_scores import constant_scores
 from ..terms.ensemble import Ensemble, weighted_sum
-from ..utils.parallel import START_CALLS, Calls, call_later, start_on_threads
+from ..utils.parallel import SINGLE_BLAS, START_CALLS, Calls, call_later, start_on_threads
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel, ending, ends_fit
@@ -52,6 +52,8 @@ class Run:
     start: Start
     callbacks: Sequence[Callback]
 
+    # Bits depend on the threads of BLAS. Models may be trained in other processes.
+    @SINGLE_BLAS
     def result(self, trainer: Trainer, validation: Dataset | None, seed: int) -> Result:
         """Train the models of all members, weight them by held-out rows, and fit them to all rows as planned.
 
@@ -188,6 +190,7 @@ class Run:
         ]
         return self._start(trainers, partial(self._model, trainers, splits, rivals), pairs)
 
+    @SINGLE_BLAS
     def _model(
         self,
         trainers: Sequence[Trainer],
@@ -238,6 +241,7 @@ class Run:
         found = [[next(calls)() for _ in own] for own in numbers]
         return [newest(old, new) for old, new in zip(models, found, strict=True)]
 
+    @SINGLE_BLAS
     def _of_every_row(
         self, trainers: Sequence[Trainer], models: Sequence[list[Ensemble]], growth: float, number: int, k: int
     ) -> Ensemble | None:

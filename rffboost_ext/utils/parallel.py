@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache, lru_cache, partial
 from threading import Event, Lock
@@ -202,8 +202,8 @@ def run_in_processes(calls: Sequence[Callable[[], Any]], n_jobs: int, ordered: b
     return results
 
 
-class SingleThreadedBLAS:
-    """A context in which BLAS uses one thread, because results depend on the number of threads.
+class SingleThreadedBLAS(ContextDecorator):
+    """A context, and a decorator, in which BLAS uses one thread, because results depend on the number of threads.
 
     The setting is global to the process; the last thread that leaves the context restores it.
     """

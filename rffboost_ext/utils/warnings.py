@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 
-# functools stands between our functions in single dispatch.
-OWN_PACKAGES = "rffboost_ext", "onnx_export", "functools"
+# The standard modules stand between our functions, in single dispatch and in decorators.
+OWN_PACKAGES = "rffboost_ext", "onnx_export", "functools", "contextlib"
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
