@@ -49,25 +49,39 @@ def exact_products(values, weight, total, out, place):  # type: ignore[no-untype
             out[i, place + s] = (weight[i] * rounded + last) - last
 
 
-@kernel("f8[2] u4[1]* f8[2]* f8[1]* f8[1]*")
-def take_in_units(derivatives, rows, sums, size, units):  # type: ignore[no-untyped-def]
-    """Write the rows of derivatives (n, s) with any entry but 0, in units in which no square of a sum overflows.
+@numba.njit(**INNER)
+def add_sizes(derivatives, size):  # type: ignore[no-untyped-def]
+    """Add the absolute values of derivatives (n, s) to their sums, (s,)."""
+    for i in range(len(derivatives)):
+        for s in range(len(size)):
+            size[s] += abs(derivatives[i, s])
 
-    Their numbers go to `rows` (n,) and their derivatives to `sums` (n, s), of which as many are filled as the
-    function returns. `size` (s,) are the sums of absolute values. `units` (2,), powers of two, are those of all
-    columns but the last, and of the last.
+
+@numba.njit(**INNER)
+def take_rows(derivatives, begin, end, units, rows, sums):  # type: ignore[no-untyped-def]
+    """Write the rows from `begin` to `end` of derivatives (n, s) that have any entry but 0, in given units.
+
+    Their numbers go to `rows` and their derivatives to `sums`, of which as many are filled as the function returns.
+    The first of the `units` (2,), powers of two, is that of all columns but the last, the second that of the last.
     """
     used, n_sums = 0, derivatives.shape[1]
-    size[:] = 0.0
-    for i in range(len(derivatives)):
+    for i in range(begin, end):
         is_used = False
         for s in range(n_sums):
-            size[s] += abs(derivatives[i, s])
             is_used |= derivatives[i, s] != 0.0
+            sums[used, s] = derivatives[i, s] / units[int(s == n_sums - 1)]
         rows[used] = i
         used += int(is_used)
-    units[0], units[1] = power_of_two(size[:-1].max()), power_of_two(size[n_sums - 1])
-    for i in range(used):
-        for s in range(n_sums):
-            sums[i, s] = derivatives[rows[i], s] / units[int(s == n_sums - 1)]
     return used
+
+
+@kernel("f8[2] u4[1]* f8[2]* f8[1]* f8[1]*")
+def take_in_units(derivatives, rows, sums, size, units):  # type: ignore[no-untyped-def]
+    """As :func:`take_rows`, of all rows, in units in which no square of a sum overflows.
+
+    `size` (s,) and `units` (2,) are written: the sums of absolute values, and the next powers of two.
+    """
+    size[:] = 0.0
+    add_sizes(derivatives, size)
+    units[0], units[1] = power_of_two(size[:-1].max()), power_of_two(size[-1])
+    return take_rows(derivatives, 0, len(derivatives), units, rows, sums)

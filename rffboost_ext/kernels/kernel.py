@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 import numba
 import numpy as np
-from numba.types import Array
+from numba.types import Array, NamedTuple
 
 from .._signals import defer_signals
 from .compile_cache import KernelCache
@@ -47,18 +47,18 @@ class CompiledKernel:
     ----------
     function : callable
         The function in Python.
-    signature : str
+    signature : sequence of str or type
         The type of each parameter: NumPy's code of a scalar such as ``i8``, ``f8[2]`` for a C-contiguous array of
-        two dimensions that is read, and ``f8[2]*`` for one that is written. T is the precision, f4 or f8.
+        two dimensions that is read, and ``f8[2]*`` for one that is written. T is the precision, f4 or f8. A class is
+        a NamedTuple, whose fields are annotated with such types; its arrays are all declared as written.
     fastmath : bool
         Whether sums may be reordered.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: str, fastmath: bool) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Sequence[str | type], fastmath: bool) -> None:
         self.function, self.signature, self.fastmath = function, signature, fastmath
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        parameters = signature.split()
-        self._first = next((i for i, one in enumerate(parameters) if one.startswith("T[")), None)
+        self._first = next((i for i, one in enumerate(signature) if str(one).startswith("T[")), None)
         self._compiled: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -77,7 +77,7 @@ class CompiledKernel:
 
     def _converted(self, args: Sequence[Any], precision: str) -> list[Any]:
         """The arguments, with arrays that are read in the declared type and order."""
-        types = [parameter_type(one, precision) for one in self.signature.split()]
+        types = [parameter_type(one, precision) for one in self.signature]
         return [
             np.ascontiguousarray(arg, dtype=str(one.dtype)) if isinstance(one, Array) and not one.mutable else arg
             for arg, one in zip(args, types, strict=True)
@@ -91,7 +91,7 @@ class CompiledKernel:
         dispatcher = numba.njit(fastmath=self.fastmath, nogil=True, **COMMON)(self.function)
         dispatcher._cache = KernelCache(self.name)
         with without_garbage_collection():
-            dispatcher.compile(tuple(parameter_type(one, precision) for one in self.signature.split()))
+            dispatcher.compile(tuple(parameter_type(one, precision) for one in self.signature))
         # Other types are converted instead of compiled.
         dispatcher.disable_compile()
         return self._compiled.setdefault(precision, dispatcher)
@@ -109,18 +109,22 @@ def without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def kernel(signature: str, fastmath: bool = False) -> Callable[[Callable[..., Any]], CompiledKernel]:
-    """The decorator that makes a :class:`CompiledKernel` of a function."""
+def kernel(*signature: str | type, fastmath: bool = False) -> Callable[[Callable[..., Any]], CompiledKernel]:
+    """The decorator that makes a :class:`CompiledKernel` of a function; a string may have several types."""
+    parameters = [one for part in signature for one in (part.split() if isinstance(part, str) else [part])]
 
     def decorate(function: Callable[..., Any]) -> CompiledKernel:
-        KERNELS.append(CompiledKernel(function, signature, fastmath))
+        KERNELS.append(CompiledKernel(function, parameters, fastmath))
         return KERNELS[-1]
 
     return decorate
 
 
-def parameter_type(text: str, precision: str) -> Any:
+def parameter_type(declared: str | type, precision: str) -> Any:
     """Numba's type of a parameter of a signature."""
-    kind, _, array = text.partition("[")
+    if not isinstance(declared, str):
+        fields = get_type_hints(declared, include_extras=True).values()
+        return NamedTuple([parameter_type(one.__metadata__[0], precision) for one in fields], declared)
+    kind, _, array = declared.partition("[")
     dtype = numba.from_dtype(np.dtype(precision if kind == "T" else kind))
     return Array(dtype, int(array[0]), "C", readonly=not array.endswith("*")) if array else dtype

@@ -1,11 +1,13 @@
 """Histograms and splits of symmetric trees.
 
-Rows are kept in the order of the leaves of the current level, those of leaf l being ``start[l]`` to ``stop[l]``.
-Sums of derivatives are exact in any order. The histogram of a leaf is therefore that of its parent less that of
-its sibling. Histograms are kept as running sums.
+Rows are in tiles. Those of a tile are kept in the order of the leaves of the current level. Sums of derivatives are
+exact in any order. The histogram of a leaf is therefore that of its parent less that of its sibling. Histograms are
+kept as running sums.
 """
 
 from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
 
 import numba
 import numpy as np
@@ -13,8 +15,15 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .exact_sums import add_sizes, power_of_two, take_rows
 from .kernel import INNER, kernel
+from .team import end, follow, lead
 
+# Rows of a tile.
+TILE = 2**12
+TINY = float(np.finfo(np.float64).tiny)
+# Gains below this share of the largest that is possible are rounding errors.
+LEAST_GAIN = 1e-12
 PAIR = ir.VectorType(ir.DoubleType(), 2).as_pointer()
 
 
@@ -51,19 +60,20 @@ def add_rows(codes, rows, sums, histogram):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def update_sums(codes, rows, sums, start, stop, first, last, histogram, below):  # type: ignore[no-untyped-def]
+def update_sums(codes, rows, sums, spans, counts, first, last, histogram, below):  # type: ignore[no-untyped-def]
     """Fill the sums over the codes up to each one, below (leaves, s, bins), of leaves first .. last-1.
 
     Unless `first` is 0, the sibling ``l - first`` of leaf l has the sums of both before, and its own afterwards.
-    `histogram` (bins, s) is scratch memory.
+    `counts` (leaves,) are the numbers of their rows. `histogram` (bins, s) is scratch memory.
     """
     for leaf in range(first, last):
         sibling = leaf - first
-        is_larger = stop[leaf] - start[leaf] >= stop[sibling] - start[sibling]
+        is_larger = counts[leaf] >= counts[sibling]
         counted = sibling if is_larger else leaf
         histogram[:] = 0.0
-        span = slice(start[counted], stop[counted])
-        add_rows(codes, rows[span], sums[span], histogram)
+        for t in range(len(spans)):
+            span = slice(spans[t, counted, 0], spans[t, counted, 1])
+            add_rows(codes, rows[span], sums[span], histogram)
         # Two sums at a time, because each addition waits for the one before.
         for s in range(0, sums.shape[1], 2):
             here, there = 0.0, 0.0
@@ -127,54 +137,36 @@ def add_gains(left, total, penalty, least, low, high, gain):  # type: ignore[no-
 
 @numba.njit(**INNER)
 def scan_column(  # type: ignore[no-untyped-def]
-    codes, rows, sums, start, stop, n_leaves, known, bins, one_hot, penalty, least, scratch, below, gains
+    codes, rows, sums, spans, counts, n_leaves, known, bins, one_hot, penalty, least, below, scratch
 ):
-    """Write the gains (2, bins) of the splits of one column, of which `codes` (n,) are the codes.
+    """The largest gain of the splits of one column, 1 if missing values go right there, and the code.
 
-    Of `below` (leaves, s, bins) the sums of the first `known` leaves are those of the level before. `scratch` is
-    memory, see :func:`scratch_memory`; the other arguments are those of :func:`find_gains`.
+    `codes` (n,) are those of the column. Of `below` (leaves, s, bins) the sums of the first `known` leaves are those
+    of the level before. The other arguments are those of :func:`grow`. Codes above the one of the split go right; if
+    codes are singled out, that one does. Splits that do not exist, or that are another one because no row has code
+    0, gain 0. Of equal gains the first counts.
     """
-    histogram, left, low, high, total = scratch
-    update_sums(codes, rows, sums, start, stop, known, n_leaves, histogram[:bins], below)
+    histogram, left, low, high, total, gains = scratch
+    update_sums(codes, rows, sums, spans, counts, known, n_leaves, histogram[:bins], below)
     gains[:] = 0.0
-    has_missing = has_rows(below, n_leaves)
+    n_sides = 2 if not one_hot and has_rows(below, n_leaves) else 1
     for leaf in range(n_leaves):
-        if stop[leaf] - start[leaf] < 2:
+        if counts[leaf] < 2:
             continue
         for s in range(len(total)):
             total[s] = below[leaf, s, bins - 1]
-        for side in range(2 if has_missing and not one_hot else 1):
+        for side in range(n_sides):
             splits = below[leaf]
             if side or one_hot:
                 leave_out(below[leaf], one_hot, bins, left)
                 splits = left
             add_gains(splits, total, penalty, least, low[:bins], high[:bins], gains[side, :bins])
-
-
-@numba.njit(**INNER)
-def scratch_memory(n_sums, bins):  # type: ignore[no-untyped-def]
-    """Memory for a histogram, sums that go left, two terms of gains, and the sums of a leaf."""
-    return np.empty((bins, n_sums)), np.empty((n_sums, bins)), np.empty(bins), np.empty(bins), np.empty(n_sums)
-
-
-@kernel("u1[2] u4[1] f8[2] i8[1] i8[1] i8 i8[1] i8[1] b1[1] f8 f8 f8[4]* f8[3]* i8 i8")
-def find_gains(  # type: ignore[no-untyped-def]
-    codes, rows, sums, start, stop, n_leaves, columns, n_codes, one_hot, penalty, least, below, gains, first, last
-):
-    """Gains (columns, 2, bins) of the splits of a level, columns first .. last-1.
-
-    ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
-    If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist, or
-    that are another one because no row has code 0, have gain 0. `below` (columns, leaves, s, bins) are the sums up
-    to each code of the level before; for the first level they are empty. Without memory for them, (0, leaves, s,
-    bins), rows of all leaves are added at each level.
-    """
-    n_sums, most, kept = sums.shape[1], below.shape[3], len(below) > 0
-    fresh, scratch = np.empty((0 if kept else n_leaves, n_sums, most)), scratch_memory(n_sums, most)
-    leaves = rows, sums, start, stop, n_leaves, n_leaves // 2 if kept else 0
-    for j in range(first, last):
-        f, memory = columns[j], below[j] if kept else fresh
-        scan_column(codes[f], *leaves, n_codes[f], one_hot[f], penalty, least, scratch, memory, gains[j])
+    best, place = 0.0, (0, 0)
+    for side in range(n_sides):
+        for code in range(bins):
+            if gains[side, code] > best:
+                best, place = gains[side, code], (side, code)
+    return best, *place
 
 
 @numba.njit(**INNER)
@@ -184,11 +176,9 @@ def goes_right(code, split, one_hot):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def move(column, split, one_hot, rows, sums, begin, end, left, right, new_rows, new_sums):  # type: ignore[no-untyped-def]
-    """Move rows that go right at a split to places up to `right`, in the opposite order, others from `left` on.
-
-    The result is the place after the last of those that go left.
-    """
+def divide(column, split, one_hot, rows, sums, begin, end, new_rows, new_sums):  # type: ignore[no-untyped-def]
+    """Move the rows of a span that go right at a split to its end, in the opposite order, and return the first."""
+    left, right = begin, end - 1
     for i in range(begin, end):
         to_right = goes_right(column[rows[i]], split, one_hot)
         at = right if to_right else left
@@ -200,56 +190,158 @@ def move(column, split, one_hot, rows, sums, begin, end, left, right, new_rows, 
     return left
 
 
-@kernel("u1[1] i8[1] b1 u4[1] i8[2] i8[1]* i8 i8")
-def count_left(column, split, one_hot, rows, spans, counts, first, last):  # type: ignore[no-untyped-def]
-    """Write how many rows of each span, (begin, end), of spans first .. last-1 do not go right at a split."""
-    for k in range(first, last):
-        counts[k] = 0
-        for i in range(spans[k, 0], spans[k, 1]):
-            counts[k] += 1 - goes_right(column[rows[i]], split, one_hot)
+@numba.njit(**INNER)
+def turn_right(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-def]
+    """Set the bit of a level in the leaves of rows, (n,), whose code goes right."""
+    for i in range(len(leaf)):
+        leaf[i] |= np.int32(goes_right(column[i], split, one_hot)) << np.int32(level)
 
 
-@kernel("u1[1] i8[1] b1 u4[1] f8[2] i8[2] u4[1]* f8[2]* i8 i8")
-def move_spans(column, split, one_hot, rows, sums, spans, new_rows, new_sums, first, last):  # type: ignore[no-untyped-def]
-    """Move the rows of spans first .. last-1, (begin, end, left, right), as :func:`move` does."""
-    for k in range(first, last):
-        a, b, left, right = spans[k]
-        move(column, split, one_hot, rows, sums, a, b, left, right, new_rows, new_sums)
+class Growth(NamedTuple):
+    """The arrays of a tree in growth, and two numbers."""
+
+    codes: Annotated[Any, "u1[2]*"]
+    """The code of each feature and row, (d, n)."""
+    n_codes: Annotated[Any, "i8[1]*"]
+    """The number of codes of each feature, (d,)."""
+    one_hot: Annotated[Any, "b1[1]*"]
+    """Whether splits of a feature single out a code, (d,)."""
+    drawn: Annotated[Any, "i8[1]*"]
+    """The rows that splits are searched on, ascending, (m,); empty for all."""
+    derivatives: Annotated[Any, "f8[2]*"]
+    """Their weighted gradients, then the hessian, (m, s), whose sums are exact; rows without any are left out."""
+    columns: Annotated[Any, "i8[1]*"]
+    """The columns that may be split, (c,)."""
+    allowed: Annotated[Any, "b1[2]*"]
+    """Those that may be split at each level, (levels, c)."""
+    penalty: Annotated[float, "f8"]
+    """What is added to the hessian of a leaf."""
+    least: Annotated[float, "f8"]
+    """The least hessian of a child."""
+    splits: Annotated[Any, "i8[2]*"]
+    """Of each level the column, 1 if missing values go right, and the code, (levels, 3); written."""
+    leaf: Annotated[Any, "i4[1]*"]
+    """The leaf of each row, (n,); written."""
+    below: Annotated[Any, "f8[4]*"]
+    """Sums up to each code, (c, leaves, s, bins). Of length 0, rows of all leaves are added at each level."""
+    rows: Annotated[Any, "u4[2]*"]
+    """Rows in the order of leaves, (2, m): levels take turns."""
+    sums: Annotated[Any, "f8[3]*"]
+    """Their derivatives, (2, m, s), in units in which no square of a sum overflows."""
+    spans: Annotated[Any, "i8[3]*"]
+    """Begin and end of the rows of each leaf of a tile, (tiles, leaves, 2)."""
+    counts: Annotated[Any, "i8[1]*"]
+    """The number of rows of each leaf, (leaves,)."""
+    sizes: Annotated[Any, "f8[2]*"]
+    """Sums of absolute derivatives, (tiles, s)."""
+    units: Annotated[Any, "f8[1]*"]
+    """The units of gradients and hessians."""
+    limits: Annotated[Any, "f8[1]*"]
+    """The penalty, the least hessian and the least gain in these units."""
+    gains: Annotated[Any, "f8[1]*"]
+    """The largest gain of the splits of each column, (c,)."""
+    places: Annotated[Any, "i8[2]*"]
+    """Where that is: 1 if missing values go right, and the code, (c, 2)."""
 
 
-@kernel("u1[2] u4[1]* f8[2]* u4[1]* f8[2]* i8[1] i8[1] b1[1] b1[2] f8 f8 f8 f8[4]* i8[2]*")
-def find_splits(  # type: ignore[no-untyped-def]
-    codes, rows, sums, new_rows, new_sums, columns, n_codes, one_hot, allowed, penalty, least, floor, below, splits
-):
-    """Find the split of each level, of largest gain, and return their number; `rows` and `sums` are overwritten.
+# What a phase does, plus KINDS times the level.
+MEASURE, TAKE, SEARCH, DIVIDE, ASSIGN, KINDS = 0, 1, 2, 3, 4, 5
 
-    `splits` (levels, 3) are the column, 1 if missing values go right, and the code. At level l the columns j with
-    ``allowed[l, j]`` are searched. The tree ends if no gain is above `floor`. The other arguments are those of
-    :func:`find_gains`.
+
+@numba.njit(**INNER)
+def work(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
+    """Do one tile of a phase: of rows or, in a search, one column."""
+    kind, level = job % KINDS, job // KINDS
+    begin, n_leaves = tile * TILE, 2**level
+    if kind == MEASURE:
+        tree.sizes[tile] = 0.0
+        add_sizes(tree.derivatives[begin : begin + TILE], tree.sizes[tile])
+    elif kind == TAKE:
+        sample = begin, min(begin + TILE, len(tree.derivatives))
+        used = take_rows(tree.derivatives, *sample, tree.units, tree.rows[0, begin:], tree.sums[0, begin:])
+        for i in range(begin, begin + used if len(tree.drawn) else begin):
+            tree.rows[0, i] = tree.drawn[tree.rows[0, i]]
+        tree.spans[tile, 0, 0], tree.spans[tile, 0, 1] = begin, begin + used
+    elif kind == SEARCH:
+        f, side = tree.columns[tile], level % 2
+        kept = len(tree.below) > 0
+        below, known = (tree.below[tile], n_leaves // 2) if kept else (scratch[0], 0)
+        leaves = tree.rows[side], tree.sums[side], tree.spans, tree.counts, n_leaves, known
+        column = tree.n_codes[f], tree.one_hot[f], tree.limits[0], tree.limits[1]
+        gain, right, code = scan_column(tree.codes[f], *leaves, *column, below, scratch[1:])
+        tree.gains[tile], tree.places[tile, 0], tree.places[tile, 1] = gain, right, code
+    elif kind == DIVIDE:
+        split, side = tree.splits[level], level % 2
+        arrays = tree.codes[split[0]], split, tree.one_hot[split[0]], tree.rows[side], tree.sums[side]
+        for k in range(n_leaves):
+            first, last = tree.spans[tile, k, 0], tree.spans[tile, k, 1]
+            middle = divide(*arrays, first, last, tree.rows[1 - side], tree.sums[1 - side])
+            tree.spans[tile, k, 1] = middle
+            tree.spans[tile, k + n_leaves, 0], tree.spans[tile, k + n_leaves, 1] = middle, last
+    else:
+        own = slice(begin, begin + TILE)
+        tree.leaf[own] = 0
+        for k in range(level):
+            split = tree.splits[k]
+            turn_right(tree.codes[split[0], own], split, tree.one_hot[split[0]], k, tree.leaf[own])
+
+
+@numba.njit(**INNER)
+def begin_tree(tree, state, scratch):  # type: ignore[no-untyped-def]
+    """Find the units and the limits, and take the rows of the tree."""
+    n_tiles = len(tree.sizes)
+    lead(state, MEASURE, n_tiles, work, tree, scratch)
+    size = tree.sizes.sum(axis=0)
+    tree.units[0], tree.units[1] = power_of_two(size[:-1].max()), power_of_two(size[-1])
+    largest = np.square(size[:-1] / tree.units[0]).sum() / max(size[-1] / tree.units[1], TINY)
+    tree.limits[0], tree.limits[1] = tree.penalty / tree.units[1], max(tree.least / tree.units[1], TINY)
+    tree.limits[2] = LEAST_GAIN * largest
+    lead(state, TAKE, n_tiles, work, tree, scratch)
+
+
+@numba.njit(**INNER)
+def best_split(tree, allowed):  # type: ignore[no-untyped-def]
+    """The column of largest gain among those that are allowed (columns,); -1 if no gain is large enough."""
+    best, column = tree.limits[2], -1
+    for j in range(len(allowed)):
+        if allowed[j] and tree.gains[j] > best:
+            best, column = tree.gains[j], j
+    return column
+
+
+@numba.njit(**INNER)
+def scratch_memory(tree):  # type: ignore[no-untyped-def]
+    """Memory of a thread: sums of leaves if they are not kept, and that of :func:`scan_column`."""
+    kept, n_leaves, n_sums, most = tree.below.shape
+    own = np.empty((n_leaves, n_sums, most)) if kept == 0 else tree.below[0]
+    halves, gains = np.empty((2, most)), np.empty((2, most))
+    return own, np.empty((most, n_sums)), np.empty((n_sums, most)), halves[0], halves[1], np.empty(n_sums), gains
+
+
+@kernel(Growth, "i8[1]* b1")
+def grow(tree, state, leads):  # type: ignore[no-untyped-def]
+    """Find the split of each level, of largest gain, and the leaf of each row; return the number of levels.
+
+    `state` is that of the team, and `leads` whether this thread is the leader.
     """
-    n_sums, most, kept, depth = sums.shape[1], below.shape[3], len(below) > 0, len(splits)
-    start, stop = np.zeros(2**depth, dtype=np.int64), np.zeros(2**depth, dtype=np.int64)
-    fresh, scratch = np.empty((0 if kept else 2 ** (depth - 1), n_sums, most)), scratch_memory(n_sums, most)
-    gains, stop[0] = np.empty((2, most)), len(rows)
+    scratch = scratch_memory(tree)
+    if not leads:
+        follow(state, work, tree, scratch)
+        return 0
+    begin_tree(tree, state, scratch)
+    depth, n_tiles = len(tree.splits), len(tree.sizes)
     for level in range(depth):
-        n_leaves, best = 2**level, floor
-        for j in range(len(columns)):
-            f, memory, known = columns[j], below[j] if kept else fresh, n_leaves // 2 if kept else 0
-            leaves = rows, sums, start, stop, n_leaves, known
-            scan_column(codes[f], *leaves, n_codes[f], one_hot[f], penalty, least, scratch, memory, gains)
-            for side in range(2 if allowed[level, j] else 0):
-                for code in range(n_codes[f]):
-                    if gains[side, code] > best:
-                        best = gains[side, code]
-                        splits[level, 0], splits[level, 1], splits[level, 2] = f, side, code
-        if not best > floor:
-            return level
-        if level + 1 < depth:
-            f = splits[level, 0]
-            arrays = codes[f], splits[level], one_hot[f], rows, sums
-            for leaf in range(n_leaves):
-                begin, end = start[leaf], stop[leaf]
-                middle = move(*arrays, begin, end, begin, end - 1, new_rows, new_sums)
-                start[leaf + n_leaves], stop[leaf + n_leaves], stop[leaf] = middle, end, middle
-            rows, new_rows, sums, new_sums = new_rows, rows, new_sums, sums
+        if level:
+            lead(state, DIVIDE + KINDS * (level - 1), n_tiles, work, tree, scratch)
+        for k in range(2**level):
+            tree.counts[k] = (tree.spans[:, k, 1] - tree.spans[:, k, 0]).sum()
+        lead(state, SEARCH + KINDS * level, len(tree.columns), work, tree, scratch)
+        j = best_split(tree, tree.allowed[level])
+        if j < 0:
+            depth = level
+            break
+        split = tree.splits[level]
+        split[0], split[1], split[2] = tree.columns[j], tree.places[j, 0], tree.places[j, 1]
+    lead(state, ASSIGN + KINDS * depth, (len(tree.leaf) + TILE - 1) // TILE, work, tree, scratch)
+    end(state)
     return depth

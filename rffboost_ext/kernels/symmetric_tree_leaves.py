@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .kernel import INNER, kernel
-from .symmetric_tree_growth import goes_right
+from .symmetric_tree_growth import turn_right
 
 LANES = 8
 """Entries that are added at once: rows of factors and of matrices have a multiple of so many."""
@@ -48,26 +48,10 @@ def add_products(typing_context, target, at, source, of, inner, outer):  # type:
     return types.void(target, at, source, of, inner, outer), generate
 
 
-@numba.njit(**INNER)
-def turn_right(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-def]
-    """As :func:`add_level`."""
-    for i in range(len(leaf)):
-        leaf[i] |= np.int32(goes_right(column[i], split, one_hot)) << np.int32(level)
-
-
 @kernel("u1[1] i8[1] b1 i8 i4[1]*")
 def add_level(column, split, one_hot, level, leaf):  # type: ignore[no-untyped-def]
     """Set the bit of a level in the leaves of rows, (n,), whose code goes right."""
     turn_right(column, split, one_hot, level, leaf)
-
-
-@kernel("u1[2] i8[2] b1[1] i4[1]* i8 i8")
-def find_leaves(codes, splits, one_hot, leaf, first, last):  # type: ignore[no-untyped-def]
-    """Write the leaf of rows first .. last-1 by their codes (d, n): bit l is 1 if that of level l goes right."""
-    leaf[first:last] = 0
-    for level in range(len(splits)):
-        column = splits[level, 0]
-        turn_right(codes[column, first:last], splits[level], one_hot[column], level, leaf[first:last])
 
 
 @kernel("i4[1] f8[2] f8[3]*")

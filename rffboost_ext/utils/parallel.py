@@ -13,7 +13,10 @@ from functools import cache, lru_cache, partial
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._signals import defer_signals, ignore_interrupts
+from ..kernels import compiled
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
 """Number of threads of predictions; estimators set it for the duration of a call."""
@@ -276,6 +279,23 @@ def run_over_tiles(
         # Tasks that have not started are not needed.
         if not future.cancel():
             future.result()
+
+
+def run_as_team(kernel: Callable[..., Any], n_jobs: int, *args: Any) -> Any:
+    """The result of ``kernel(*args, state, True)``, which other threads help as ``kernel(*args, state, False)``.
+
+    Kernels share their work as ``kernels.team`` says. A helper that comes after the end returns at once.
+    """
+    team = compiled("team")
+    state = np.zeros(team.STATE_SIZE, dtype=np.int64)
+    helpers = [_pool(n_jobs - 1).submit(kernel, *args, state, False) for _ in range(n_jobs - 1)]
+    try:
+        return kernel(*args, state, True)
+    finally:
+        # Also if the leader has failed.
+        state[team.LEFT] = team.ENDED
+        for helper in helpers:
+            helper.cancel()
 
 
 @lru_cache(maxsize=256)

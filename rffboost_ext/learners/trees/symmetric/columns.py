@@ -19,10 +19,10 @@ import numpy as np
 
 from ....kernels import compiled
 from ....terms.crosses import NO_CROSSES, Crosses
-from ....utils.parallel import MIN_ROWS_PER_THREAD, run_over_tiles
+from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
-from .search import RowsByLeaf
+from .search import DenseSearch
 
 N_CODES = 256
 MAX_BINS = N_CODES - 1
@@ -243,16 +243,9 @@ class BinnedFeatures:
     def chances(self) -> None:
         """None: columns are drawn with equal probabilities."""
 
-    def leaves(self, splits: Array, n_jobs: int) -> Array:
-        """The leaf of each row, (n,), int32, of the splits of the levels."""
-        leaf = np.empty(self.n_samples, dtype=np.int32)
-        kernel, arrays = compiled("symmetric_tree_leaves").find_leaves, (self.codes, splits, self.one_hot, leaf)
-        run_over_tiles(kernel, len(leaf), n_jobs, *arrays, least=MIN_ROWS_PER_THREAD)
-        return leaf
-
-    def undivided(self, rows: Array, sums: Array, *spare: Array) -> RowsByLeaf:
-        """Some rows (m,) and their derivatives (m, s) in the root of a tree, with memory for as many."""
-        return RowsByLeaf(self.codes, self.n_codes, self.one_hot, rows, sums, spare)
+    def search(self, max_depth: int, n_sums: int, n_jobs: int) -> DenseSearch:
+        """The search for splits, with memory for trees of a depth and a number of derivatives of each row."""
+        return DenseSearch(self.codes, self.n_codes, self.one_hot, max_depth, n_sums, n_jobs)
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Raise a ValueError if outputs are to be monotone in a category."""

@@ -22,10 +22,11 @@ from ..constraints import require_signs, signs_of_scores
 from ..learner import weighted_derivatives
 from .columns import BinnedFeatures
 from .crosses import crosses_of, probed_importances
-from .growth import Histograms, exact_derivatives, sampled_columns, split_derivatives
+from .growth import exact_derivatives, grown_tree, sampled_columns, split_derivatives
 from .leaves import constant_leaves, leaf_sums, monotone_leaves
 from .lines import Lines, RowsOfLeaves, central_range, row_width
-from .sparse_columns import SparseFeatures
+from .search import DenseSearch, Search
+from .sparse_columns import SparseFeatures, SparseSearch
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 ORDERED_SUBSAMPLE = 0.5
@@ -55,7 +56,7 @@ class SymmetricGrower:
             require_signs(type(learner).__name__, learner.monotone_constraints, design.original.shape[1])
         self.features = self._binned(round, NO_CROSSES)
         self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
-        self.histograms: Histograms | None = None
+        self.search: DenseSearch | SparseSearch | None = None
         self.memory = np.empty(0)
 
     def _binned(self, round: Round, crosses: Crosses) -> BinnedFeatures | SparseFeatures:
@@ -67,8 +68,8 @@ class SymmetricGrower:
             lambda: kind.of(design, round.loss_weight, max_bin, crosses),
         )
 
-    def _histograms(self, round: Round) -> Histograms:
-        """Memory for histograms, and from the first round on crosses among the features."""
+    def _search(self, round: Round) -> DenseSearch | SparseSearch:
+        """The search for splits, and from the first round on crosses among the features."""
         learner, design = self.learner, round.design
         most = int(learner.crosses)
         if most > 1:
@@ -76,8 +77,8 @@ class SymmetricGrower:
         n_gradients = min(round.raw.shape[1], N_PROJECTIONS)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
-        key = Histograms, learner.max_bin, self.features.crosses.table.tobytes(), size
-        return design.cache(key, lambda: Histograms(self.features, *size, design.n_jobs))
+        key = DenseSearch, learner.max_bin, self.features.crosses.table.tobytes(), size
+        return design.cache(key, lambda: self.features.search(*size, design.n_jobs))
 
     def _chosen_crosses(self, round: Round, most: int) -> Crosses:
         """The crosses of the most important numbers, which are chosen in the first round of a fit."""
@@ -96,19 +97,15 @@ class SymmetricGrower:
     def grow(self, round: Round) -> tuple[Term, Array]:
         """The tree of a round."""
         learner = self.learner
-        self.histograms = self.histograms or self._histograms(round)
+        self.search = self.search or self._search(round)
         sample, left_out = self._divided(round)
         if self.features.many_levels:
             self._reorder_levels(round, left_out if learner.ordered else round.weight)
         drawn, derivatives, searched = self._derivatives(sample)
-        tree, leaf = self.histograms.grow(
-            split_derivatives(searched, sample.output_weights, N_PROJECTIONS, round.rng),
-            *self._columns(round),
-            learner.reg_lambda,
-            learner.min_child_weight,
-            drawn,
-        )
-        return self._finished(sample, tree, leaf, derivatives)
+        searched = split_derivatives(searched, sample.output_weights, N_PROJECTIONS, round.rng)
+        limits = learner.reg_lambda, learner.min_child_weight
+        splits, leaf = self.search.find_splits(Search(searched, drawn, *self._columns(round), *limits))
+        return self._finished(sample, grown_tree(self.features, splits), leaf, derivatives)
 
     def _columns(self, round: Round) -> tuple[Array, Array]:
         """The columns (c,) that a tree may split, and those (D, c) that it may split at each level."""
@@ -124,12 +121,12 @@ class SymmetricGrower:
 
     def _derivatives(self, round: Round) -> tuple[Array | None, Array, Array]:
         """The rows that splits are searched on, None for all, and the derivatives of all rows and of those."""
-        rows, factor, most = None, None, self.learner.max_samples
-        if len(round.weight) > most:
-            rows, factor = draw_by_gradient(round.rng, round.balanced_gradient, round.weight, most, BY_WEIGHT)
-        if rows is None or factor is None:
+        most = self.learner.max_samples
+        if np.count_nonzero(round.weight) <= most:
             every = exact_derivatives(round)
             return None, every, every
+        rows, factor = draw_by_gradient(round.rng, round.balanced_gradient, round.weight, most, BY_WEIGHT)
+        assert factor is not None
         every = np.hstack(weighted_derivatives(round))
         return rows, every, exact_derivatives(round, rows, factor)
 

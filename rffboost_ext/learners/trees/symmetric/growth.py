@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,6 @@ from ....kernels import compiled
 from ....terms import SymmetricTrees
 from ....utils.typing import Array
 from .columns import BinnedFeatures, Condition
-from .search import Leaves, Search
 from .sparse_columns import SparseFeatures
 
 
@@ -84,89 +82,8 @@ def sampled_columns(rng: np.random.Generator, columns: Array, share: float, weig
     return columns[np.sort(order[: max(1, int(share * len(columns)))])]
 
 
-# Gains below this share of the largest that is possible are rounding errors.
-LEAST_GAIN = 1e-12
-TINY = np.finfo(np.float64).tiny
-
-# The most entries of histograms that are kept from level to level; with more, each level adds up all rows anew.
-MOST_SUMS = 2**26
-
-
-class Histograms:
-    """Memory for the histograms of the trees of a fit, and for their rows in the order of leaves.
-
-    Parameters
-    ----------
-    features : BinnedFeatures or SparseFeatures
-    max_depth : int
-    n_sums : int
-        Number of derivatives per row.
-    n_jobs : int
-        Number of threads, of which no result depends.
-    """
-
-    def __init__(
-        self, features: BinnedFeatures | SparseFeatures, max_depth: int, n_sums: int, n_jobs: int
-    ) -> None:
-        self.features, self.n_sums, self.n_jobs = features, n_sums, n_jobs
-        n_features, most = len(features.n_codes), int(features.n_codes.max())
-        shape = 2 ** (max_depth - 1), n_sums, most
-        self.sums = np.empty((n_features if n_features * math.prod(shape) <= MOST_SUMS else 0, *shape))
-        self._reserve(0)
-
-    def _reserve(self, n_rows: int) -> None:
-        """Reserve memory for the rows that a tree is grown on, twice: levels take turns."""
-        self.rows = np.empty((2, n_rows), dtype=np.uint32)
-        self.row_sums = np.empty((2, n_rows, self.n_sums))
-
-    def grow(
-        self,
-        derivatives: Array,
-        columns: Array,
-        allowed: Array,
-        penalty: float,
-        least: float,
-        drawn: Array | None = None,
-    ) -> tuple[SymmetricTrees, Array]:
-        """The tree of the splits of largest gain, level by level, and the leaf of each row, (n,), int32.
-
-        Parameters
-        ----------
-        derivatives : ndarray of shape (n, s)
-            Weighted gradients, then the weighted hessian, whose sums are exact; rows without any are left out.
-        columns : ndarray of shape (c,)
-            The columns that may be split.
-        allowed : ndarray of shape (D, c), bool
-            Which of them may be split at each level.
-        penalty : float
-            Added to the hessian of a leaf.
-        least : float
-            The least hessian of a child.
-        drawn : ndarray of shape (m,), optional
-            The rows, ascending, of which the derivatives (m, s) are; by default those of all rows.
-        """
-        features, (leaves, unit, bound) = self.features, self._undivided(derivatives, drawn)
-        memory = self.sums[: len(columns)]
-        limits = penalty / unit, max(least / unit, TINY), LEAST_GAIN * bound
-        splits = leaves.find_splits(Search(columns, allowed, *limits, memory, self.n_jobs))
-        conditions = [features.columns[f].condition(code, bool(missing)) for f, missing, code in splits.tolist()]
-        tree = tree_of_conditions(splits[:, 0], conditions)
-        n_columns = len(features.columns) - len(features.crosses)
-        return tree.of_split_columns(n_columns, features.crosses), features.leaves(splits, self.n_jobs)
-
-    def _undivided(self, derivatives: Array, drawn: Array | None) -> tuple[Leaves, float, float]:
-        """The rows of a tree in its root, the unit of their hessians, and a bound of all gains.
-
-        Units are such that no square of a sum overflows or vanishes.
-        """
-        if len(derivatives) > self.rows.shape[1]:
-            self._reserve(len(derivatives))
-        size, units = np.empty((2, self.n_sums))
-        (rows, spare), (sums, further) = self.rows, self.row_sums
-        used = compiled("exact_sums").take_in_units(derivatives, rows, sums, size, units)
-        if drawn is not None:
-            rows[:used] = drawn[rows[:used]]
-        total = max(float(size[-1]) / units[1], TINY)
-        bound = float(np.square(size[:-1] / units[0]).sum()) / total
-        leaves = self.features.undivided(rows[:used], sums[:used], spare[:used], further[:used])
-        return leaves, float(units[1]), bound
+def grown_tree(features: BinnedFeatures | SparseFeatures, splits: Array) -> SymmetricTrees:
+    """The tree of the split of each level, (levels, 3), with leaves of value 0."""
+    conditions = [features.columns[f].condition(code, bool(missing)) for f, missing, code in splits.tolist()]
+    n_columns = len(features.columns) - len(features.crosses)
+    return tree_of_conditions(splits[:, 0], conditions).of_split_columns(n_columns, features.crosses)

@@ -16,7 +16,7 @@ from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
 from .columns import ManyLevels, Numbers, edges_between
-from .search import Leaves, Search
+from .search import Search
 
 # Entries whose bins are found at once; a column is not divided.
 PART = 2**20
@@ -188,47 +188,65 @@ class SparseFeatures:
         out[self.rows[own]] = self.codes[own]
         return out
 
-    def leaves(self, splits: Array, n_jobs: int) -> Array:
-        """The leaf of each row, (n,), int32, of the splits of the levels."""
-        leaf = np.zeros(self.n_samples, dtype=np.int32)
-        for level, split in enumerate(splits):
-            compiled("symmetric_tree_leaves").add_level(self.codes_of(split[0]), split, False, level, leaf)
-        return leaf
-
-    def undivided(self, rows: Array, sums: Array, *spare: Array) -> LeafOfRows:
-        """Some rows (m,) and their derivatives (m, s) in the root of a tree."""
-        return LeafOfRows(self, rows, sums)
+    def search(self, max_depth: int, n_sums: int, n_jobs: int) -> SparseSearch:
+        """The search for splits."""
+        return SparseSearch(self, n_jobs)
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Do nothing: all columns are numbers."""
 
 
-class LeafOfRows(Leaves):
-    """The leaf of each row of a tree in growth, -1 for rows that it is not grown on.
+@dataclass(frozen=True)
+class SparseSearch:
+    """As :class:`DenseSearch`, on sparse columns."""
 
-    Parameters
-    ----------
-    features : SparseFeatures
-    rows, sums : ndarray of shape (m,), (m, s)
-        The rows that it is grown on, and their derivatives.
-    """
+    features: SparseFeatures
+    n_jobs: int
 
-    def __init__(self, features: SparseFeatures, rows: Array, sums: Array) -> None:
-        self.features = features
-        self.leaf = np.full(features.n_samples, -1, dtype=np.int32)
-        self.leaf[rows] = 0
-        self.sums = np.zeros((features.n_samples, sums.shape[1]))
-        self.sums[rows] = sums
+    def find_splits(self, search: Search) -> tuple[Array, Array]:
+        """As :meth:`DenseSearch.find_splits`. During the search, -1 is the leaf of rows that are left out."""
+        features, least_gain = self.features, compiled("symmetric_tree_growth").LEAST_GAIN
+        (m, n_sums), n_columns = search.derivatives.shape, len(search.columns)
+        rows, taken, size, units = (
+            np.empty(m, dtype=np.uint32),
+            np.empty((m, n_sums)),
+            np.empty(n_sums),
+            np.empty(2),
+        )
+        used = compiled("exact_sums").take_in_units(search.derivatives, rows, taken, size, units)
+        rows = rows[:used] if search.drawn is None else search.drawn[rows[:used]]
+        leaf, sums = np.full(features.n_samples, -1, dtype=np.int32), np.zeros((features.n_samples, n_sums))
+        leaf[rows], sums[rows] = 0, taken[:used]
+        largest = float(np.square(size[:-1] / units[0]).sum()) / max(float(size[-1] / units[1]), TINY)
+        limits = search.penalty / units[1], max(search.least / units[1], TINY)
+        splits = np.empty((len(search.allowed), 3), dtype=np.int64)
+        gains = np.empty((n_columns, 2, int(features.n_codes.max())))
+        for level, allowed in enumerate(search.allowed):
+            self._find_gains(leaf, sums, search.columns, 2**level, limits, gains)
+            gains[~allowed] = -np.inf
+            place = np.unravel_index(int(gains.argmax()), gains.shape)
+            if not gains[place] > least_gain * largest:
+                splits = splits[:level]
+                break
+            splits[level] = search.columns[place[0]], *place[1:]
+            # All bits of -1 are set.
+            self._add_level(splits[level], level, leaf)
+        every = np.zeros(features.n_samples, dtype=np.int32)
+        for level, split in enumerate(splits):
+            self._add_level(split, level, every)
+        return splits, every
 
-    def divide(self, split: Array, level: int) -> None:
-        # All bits of -1 are set.
-        codes = self.features.codes_of(split[0])
-        compiled("symmetric_tree_leaves").add_level(codes, split, False, level, self.leaf)
-
-    def find_gains(self, search: Search, n_leaves: int, gains: Array) -> None:
+    def _find_gains(
+        self, leaf: Array, sums: Array, columns: Array, n_leaves: int, limits: tuple[float, float], gains: Array
+    ) -> None:
+        """Write the gains of all splits of a level to `gains` (c, 2, bins)."""
         kernels, own = compiled("sparse_trees"), self.features
-        totals = np.zeros((n_leaves, self.sums.shape[1]))
-        kernels.add_totals(self.leaf, self.sums, totals)
-        entries = own.begin, own.rows, own.codes, own.absent, self.leaf, self.sums, totals
-        options = search.columns, own.n_codes, search.penalty, search.least, gains
-        run_over_tiles(kernels.find_sparse_gains, len(search.columns), search.n_jobs, *entries, *options)
+        totals = np.zeros((n_leaves, sums.shape[1]))
+        kernels.add_totals(leaf, sums, totals)
+        arrays = own.begin, own.rows, own.codes, own.absent, leaf, sums, totals, columns, own.n_codes
+        run_over_tiles(kernels.find_sparse_gains, len(columns), self.n_jobs, *arrays, *limits, gains)
+
+    def _add_level(self, split: Array, level: int, leaf: Array) -> None:
+        """Set the bit of a level in the leaves of rows that go right."""
+        codes = self.features.codes_of(split[0])
+        compiled("symmetric_tree_leaves").add_level(codes, split, False, level, leaf)

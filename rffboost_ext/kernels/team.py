@@ -1,0 +1,97 @@
+"""Threads that share the work of one call of a kernel, in phases of tiles.
+
+One thread, the leader, opens the phases one after the other; it and its helpers take the tiles of the phase that is
+open, and the next one opens when all are done. Helpers may come late, or not at all. A thread that waits yields its
+core to others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import llvmlite.binding
+import numba
+from numba import types
+from numba.extending import intrinsic
+
+from .kernel import INNER
+
+if os.name == "nt":
+    llvmlite.binding.add_symbol(
+        "sched_yield", ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value
+    )
+yield_core = types.ExternalFunction("sched_yield", types.int32())
+
+# Places in the state of a team, each in a cache line of its own: how many tiles of the phase no thread has taken,
+# how many tiles of all phases are done, how many there are, and what the phase does.
+LEFT, DONE, TOTAL, JOB = 0, 8, 16, 24
+STATE_SIZE = 32
+# The number of tiles that are left after the last phase; a thread that finds none left subtracts 1.
+ENDED = -(2**62)
+
+
+def atomic(operation):  # type: ignore[no-untyped-def]
+    """An atomic operation ``function(array, place, number)`` on an array of int64, which returns the entry before.
+
+    What a thread has written before it is visible to others after it.
+    """
+
+    @intrinsic
+    def function(typing_context, array, place, number):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            return builder.atomic_rmw(operation, builder.gep(data, [args[1]]), args[2], "seq_cst")
+
+        return types.int64(array, types.int64, types.int64), generate
+
+    return function
+
+
+add_atomically, set_atomically = atomic("add"), atomic("xchg")
+
+
+@numba.njit(**INNER)
+def next_tile(state):  # type: ignore[no-untyped-def]
+    """The number of a tile that no other thread has; -1 if there is none, and :data:`ENDED` after the end."""
+    left = add_atomically(state, LEFT, 0)
+    if left > 0:
+        left = add_atomically(state, LEFT, -1)
+    return ENDED if left < ENDED // 2 else max(left, 0) - 1
+
+
+@numba.njit(**INNER)
+def lead(state, job, n_tiles, work, shared, own):  # type: ignore[no-untyped-def]
+    """Open a phase and return when it is done: ``work(job, tile, shared, own)`` for each of its tiles.
+
+    `state` is that of the team, and `job` an integer; `shared` and `own` are what all threads have, and this one.
+    """
+    state[JOB] = job
+    state[TOTAL] += n_tiles
+    set_atomically(state, LEFT, n_tiles)
+    tile = next_tile(state)
+    while tile >= 0:
+        work(job, tile, shared, own)
+        add_atomically(state, DONE, 1)
+        tile = next_tile(state)
+    while add_atomically(state, DONE, 0) < state[TOTAL]:
+        yield_core()
+
+
+@numba.njit(**INNER)
+def end(state):  # type: ignore[no-untyped-def]
+    """Let the helpers of a team return."""
+    set_atomically(state, LEFT, ENDED)
+
+
+@numba.njit(**INNER)
+def follow(state, work, shared, own):  # type: ignore[no-untyped-def]
+    """Take tiles of all phases until the end, as :func:`lead`."""
+    tile = next_tile(state)
+    while tile != ENDED:
+        if tile >= 0:
+            work(state[JOB], tile, shared, own)
+            add_atomically(state, DONE, 1)
+        else:
+            yield_core()
+        tile = next_tile(state)
