@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any, NamedTuple
+
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .kernel import INNER, kernel
+from .kernel import INLINED, INNER, kernel
 from .symmetric_tree_growth import turn_right
+from .team import end, follow, lead
 
 LANES = 8
 """Entries that are added at once: rows of factors and of matrices have a multiple of so many."""
@@ -71,8 +74,8 @@ def has_enough(sums, least):  # type: ignore[no-untyped-def]
     return sums[:, 1].sum() / len(sums) >= least
 
 
-@kernel("f8[3] f8 f8 f8[2]* b1[1]*")
-def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
+@numba.njit(**INNER)
+def write_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
     r"""Write :math:`-G / (H + \lambda)` of sums (leaves, C, 2) to value (leaves, C), or that of an ancestor.
 
     It is the nearest one with enough hessian; `enough` (leaves,) says which leaves have it themselves.
@@ -94,9 +97,15 @@ def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-unty
             value[k, c] = -gradient / bend if bend > 0.0 else 0.0
 
 
+@kernel("f8[3] f8 f8 f8[2]* b1[1]*")
+def find_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
+    """As :func:`write_constants`."""
+    write_constants(sums, penalty, least, value, enough)
+
+
 @numba.njit(**INNER)
 def find_factors(columns, start, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
-    """Write the factors of rows from `start` on to Z (rows, P) as for :func:`add_normal_equations`."""
+    """Write the factors of rows from `start` on to Z (rows, P) as for :class:`LinearLeaves`."""
     size = len(feature)
     for level in range(size):
         column = columns[feature[level], start : start + len(Z)]
@@ -113,7 +122,7 @@ def find_factors(columns, start, feature, low, high, center, scale, Z):  # type:
 
 @numba.njit(**INNER)
 def add_squares(leaf, derivatives, weight, Z, matrix, right, counts):  # type: ignore[no-untyped-def]
-    """Add rows to the sums of one tile as for :func:`add_normal_equations`."""
+    """Add rows to the sums of one tile, see :class:`LinearLeaves`."""
     n_outputs, p, width = matrix.shape[1:]
     for i in range(len(leaf)):
         k, row = leaf[i], i * width
@@ -128,39 +137,6 @@ def add_squares(leaf, derivatives, weight, Z, matrix, right, counts):  # type: i
                 add_products(matrix, place * p + a * width, Z, row, Z[i, a], h)
                 for b in range(LANES, width, LANES):
                     add_products(matrix, place * p + a * width + b, Z, row + b, Z[i, a], h)
-
-
-@kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] i4[1] f8[2] f8[1] i8 f8[2]* f8[5]* f8[4]* f8[2]* i8 i8")
-def add_normal_equations(  # type: ignore[no-untyped-def]
-    columns,
-    feature,
-    low,
-    high,
-    center,
-    scale,
-    leaf,
-    derivatives,
-    weight,
-    size,
-    Z,
-    matrix,
-    right,
-    counts,
-    first,
-    last,
-):
-    """Add the rows of tiles first .. last-1, of `size` rows, to the weighted least squares of leaves and outputs.
-
-    The factors of a row are some features of `columns` (d, n), clipped and standardised, and a 1; missing values
-    are 0. They are written to Z (n, P), of which the entries beyond these p are 0. For tile t ``matrix[t]``
-    (leaves, C, p, P) are sums of ``h z z^T``, ``right[t]`` (leaves, C, P) sums of ``-g z``, and ``counts[t]``
-    (leaves,) the weights of the rows.
-    """
-    for t in range(first, last):
-        for start in range(t * size, min((t + 1) * size, len(leaf)), BLOCK):
-            rows = slice(start, min(start + BLOCK, (t + 1) * size, len(leaf)))
-            find_factors(columns, start, feature, low, high, center, scale, Z[rows])
-            add_squares(leaf[rows], derivatives[rows], weight[rows], Z[rows], matrix[t], right[t], counts[t])
 
 
 @numba.njit(**INNER)
@@ -186,46 +162,149 @@ def solve(matrix, right, found):  # type: ignore[no-untyped-def]
         found[a] /= matrix[a, a]
 
 
+class LinearLeaves(NamedTuple):
+    """Least squares of L leaves and C outputs, of p coefficients each, in P places."""
+
+    feature: Annotated[Any, "i4[1]*"]
+    """The columns of the levels, (p - 1,)."""
+    low: Annotated[Any, "f8[1]*"]
+    """The bounds, centers and scales of these columns, (p - 1,)."""
+    high: Annotated[Any, "f8[1]*"]
+    center: Annotated[Any, "f8[1]*"]
+    scale: Annotated[Any, "f8[1]*"]
+    leaf: Annotated[Any, "i4[1]*"]
+    """The leaf of each row, (n,)."""
+    derivatives: Annotated[Any, "f8[2]*"]
+    """Weighted gradients, then hessians, (n, 2 C)."""
+    weight: Annotated[Any, "f8[1]*"]
+    """Weights, (n,)."""
+    penalty: Annotated[float, "f8"]
+    """The penalty on values."""
+    ridge: Annotated[float, "f8"]
+    """The penalty on slopes."""
+    least: Annotated[float, "f8"]
+    """The least hessian of a leaf."""
+    old: Annotated[Any, "f8[3]*"]
+    """Coefficients before, (L, C, p), or none, (0, C, p)."""
+    prior: Annotated[Any, "f8[1]*"]
+    """Their weights, (C,)."""
+    tile: Annotated[int, "i8"]
+    """Rows of a tile."""
+    factors: Annotated[Any, "f8[2]*"]
+    """Memory for the factors z of rows, (n, P): columns clipped and standardised, 0 if missing, a 1, and zeros."""
+    matrix: Annotated[Any, "f8[5]*"]
+    """Memory for sums of ``h z z^T`` of each tile, (T, L, C, p, P)."""
+    right: Annotated[Any, "f8[4]*"]
+    """Memory for sums of ``-g z``, (T, L, C, P)."""
+    counts: Annotated[Any, "f8[2]*"]
+    """Memory for the weights of leaves, (T, L)."""
+    coefficients: Annotated[Any, "f8[3]*"]
+    """Slopes, and last the value, (L, C, p); written."""
+    output: Annotated[Any, "f8[2]*"]
+    """Outputs of rows, (n, C); written."""
+
+
+@numba.njit(**INNER)
+def add_equations(columns, lines, t):  # type: ignore[no-untyped-def]
+    """Write the factors of the rows of a tile, and their sums."""
+    lines.matrix[t], lines.right[t], lines.counts[t] = 0.0, 0.0, 0.0
+    begin, end = t * lines.tile, min((t + 1) * lines.tile, len(lines.leaf))
+    bounds = lines.low, lines.high, lines.center, lines.scale
+    for start in range(begin, end, BLOCK):
+        rows = slice(start, min(start + BLOCK, end))
+        factors = lines.factors[rows]
+        find_factors(columns, start, lines.feature, *bounds, factors)
+        sums = lines.matrix[t], lines.right[t], lines.counts[t]
+        add_squares(lines.leaf[rows], lines.derivatives[rows], lines.weight[rows], factors, *sums)
+
+
+@numba.njit(fastmath=True, **INLINED)
+def write_outputs(leaf, coefficients, factors, output):  # type: ignore[no-untyped-def]
+    """Write the coefficients of the leaves of rows times their factors to output (n, C)."""
+    for i in range(len(leaf)):
+        lines, row = coefficients[leaf[i]], factors[i]
+        for c in range(output.shape[1]):
+            total = 0.0
+            for level in range(lines.shape[1]):
+                total += lines[c, level] * row[level]
+            output[i, c] = total
+
+
+ADD, WRITE = 0, 1
+
+
+@numba.njit(**INNER)
+def work(job, tile, shared, own):  # type: ignore[no-untyped-def]
+    """Do one tile of rows of a phase."""
+    columns, lines = shared
+    rows = slice(tile * lines.tile, (tile + 1) * lines.tile)
+    if job == ADD:
+        add_equations(columns, lines, tile)
+    else:
+        write_outputs(lines.leaf[rows], lines.coefficients, lines.factors[rows], lines.output[rows])
+
+
+# Leaves of a smaller weight than this, for each coefficient, are constant.
+ROWS_PER_COEFFICIENT = 3
 # The least penalty of slopes, as a share of the hessian of a leaf: one may be lost in rounding with large weights.
 LEAST_RIDGE = 1e-12
 
 
-@kernel("f8[4]* f8[3]* b1[1] f8[2] f8 f8 f8[3] f8[1] f8[3]*")
-def solve_leaves(matrix, right, is_linear, constant, penalty, ridge, old, prior, found):  # type: ignore[no-untyped-def]
-    """Write the coefficients of leaves and outputs, (leaves, C, p): slopes, and last the value.
+@numba.njit(**INNER)
+def find_constant_terms(lines):  # type: ignore[no-untyped-def]
+    """Write the values of constant leaves, and return which leaves have slopes, (L,)."""
+    n_leaves, n_outputs, size = lines.coefficients.shape
+    last, has_old = size - 1, len(lines.old) > 0
+    sums, enough = np.empty((n_leaves, n_outputs, 2)), np.empty(n_leaves, dtype=np.bool_)
+    for k in range(n_leaves):
+        for c in range(n_outputs):
+            weight = lines.prior[c]
+            sums[k, c, 0] = -lines.right[0, k, c, last] - (weight * lines.old[k, c, last] if has_old else 0.0)
+            sums[k, c, 1] = lines.matrix[0, k, c, last, last] + (weight if has_old else 0.0)
+    lines.coefficients[:] = 0.0
+    write_constants(sums, lines.penalty, lines.least, lines.coefficients[:, :, last], enough)
+    for k in range(n_leaves):
+        # A leaf that had a slope has one, however few rows it has.
+        enough[k] &= lines.counts[0, k] >= ROWS_PER_COEFFICIENT * size or (
+            has_old and np.any(lines.old[k, :, :last])
+        )
+    return enough
 
-    `matrix` (leaves, C, p, P) and `right` (leaves, C, P), sums of :func:`add_normal_equations`, are overwritten.
-    Penalties on values and slopes are added, and coefficients `old` of weights `prior` (C,), unless it is empty.
-    Other leaves than `is_linear` (leaves,) have the values `constant` (leaves, C), and so have outputs without
-    hessian or penalty.
-    """
-    last = found.shape[2] - 1
-    found[:] = 0.0
-    for k in range(len(found)):
-        for c in range(len(prior)):
-            own, target, weight = matrix[k, c], right[k, c], prior[c]
-            slope_penalty = max(ridge, LEAST_RIDGE * own[last, last]) + weight
-            own[last, last] += penalty + weight
-            found[k, c, last] = constant[k, c]
-            if not is_linear[k] or not own[last, last] > 0.0:
+
+@numba.njit(**INNER)
+def solve_leaves(lines):  # type: ignore[no-untyped-def]
+    """Find the coefficients from the sums of all rows, which are those of tile 0 and are overwritten."""
+    has_slope, last = find_constant_terms(lines), lines.coefficients.shape[2] - 1
+    for k in range(len(has_slope)):
+        for c in range(len(lines.prior)):
+            own, target, weight = lines.matrix[0, k, c], lines.right[0, k, c], lines.prior[c]
+            slope_penalty = max(lines.ridge, LEAST_RIDGE * own[last, last]) + weight
+            own[last, last] += lines.penalty + weight
+            if not has_slope[k] or not own[last, last] > 0.0:
                 continue
             for a in range(last):
                 own[a, a] += slope_penalty
-            for a in range(last + 1 if len(old) else 0):
-                target[a] += weight * old[k, c, a]
-            solve(own, target, found[k, c])
+            for a in range(last + 1 if len(lines.old) else 0):
+                target[a] += weight * lines.old[k, c, a]
+            solve(own, target, lines.coefficients[k, c])
 
 
-@kernel("i4[1] f8[3] f8[2] f8[2]* i8 i8", fastmath=True)
-def find_linear_outputs(leaf, coefficients, Z, out, first, last):  # type: ignore[no-untyped-def]
-    """Write coefficients (leaves, C, p) of the leaves of rows, times the first p of Z (n, P), to out (n, C).
+@kernel("T[2]", LinearLeaves, "i8[1]* b1")
+def fit_linear_leaves(columns, lines, state, leads):  # type: ignore[no-untyped-def]
+    """Find the coefficients of leaves and the outputs of rows, of features in `columns` (d, n).
 
-    For rows first .. last-1.
+    `state` is that of the team, and `leads` whether this thread is the leader. Leaves of few rows, or of a small
+    hessian, are constant, and so are outputs without hessian or penalty.
     """
-    for i in range(first, last):
-        lines, row = coefficients[leaf[i]], Z[i]
-        for c in range(out.shape[1]):
-            total = 0.0
-            for level in range(lines.shape[1]):
-                total += lines[c, level] * row[level]
-            out[i, c] = total
+    shared, n_tiles = (columns, lines), len(lines.matrix)
+    if not leads:
+        follow(state, work, shared, 0)
+        return
+    lead(state, ADD, n_tiles, work, shared, 0)
+    for t in range(1, n_tiles):
+        lines.matrix[0] += lines.matrix[t]
+        lines.right[0] += lines.right[t]
+        lines.counts[0] += lines.counts[t]
+    solve_leaves(lines)
+    lead(state, WRITE, n_tiles, work, shared, 0)
+    end(state)

@@ -23,8 +23,8 @@ from ..learner import weighted_derivatives
 from .columns import BinnedFeatures
 from .crosses import crosses_of, probed_importances
 from .growth import exact_derivatives, grown_tree, sampled_columns, split_derivatives
-from .leaves import constant_leaves, leaf_sums, monotone_leaves
-from .lines import Lines, RowsOfLeaves, central_range, row_width
+from .leaves import TINY, constant_leaves, leaf_sums, monotone_leaves
+from .lines import Lines, central_range, row_width
 from .search import DenseSearch, Search
 from .sparse_columns import SparseFeatures, SparseSearch
 
@@ -181,15 +181,12 @@ class SymmetricGrower:
         self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array
     ) -> tuple[Term, Array]:
         """As :meth:`_finished`, of linear leaves."""
-        learner, n_jobs, lines = self.learner, round.design.n_jobs, self._lines(round, tree)
-        equations = lines.normal_equations(RowsOfLeaves(leaf, derivatives, round.weight), n_jobs)
+        learner, lines = self.learner, self._lines(round, tree)
         old = old_coefficients(tree, lines) if round.prior_weight else None
-        constants, penalties = (
-            self._constants(round, equations.sums, old),
-            (learner.reg_lambda, learner.linear_lambda),
-        )
-        found = lines.fitted(equations, *constants, penalties, old, round.prior)
-        return replace(tree, **lines.fields(found)), lines.outputs(leaf, found, n_jobs)
+        penalties = learner.reg_lambda, learner.linear_lambda, max(learner.min_child_weight, TINY)
+        rows = leaf, derivatives, round.weight
+        coefficients, output = lines.fitted(*rows, penalties, old, round.prior, round.design.n_jobs)
+        return replace(tree, **lines.fields(coefficients)), output
 
     def _constants(self, round: Round, sums: Array, old: Array | None) -> tuple[Array, Array]:
         """Values of constant leaves of sums (2**D, C, 2), with a prior added, and whether each has enough."""
