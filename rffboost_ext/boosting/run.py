@@ -27,7 +27,7 @@ from .plan import Member, Plan, Result, Start
 from .training import Trainer
 
 # Rows times columns from which models are trained side by side: threads wait for one another between short passes.
-MIN_SHARED = 2**20
+MIN_SHARED = 2**17
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25
 

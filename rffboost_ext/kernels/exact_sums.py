@@ -61,8 +61,9 @@ def add_sizes(derivatives, size):  # type: ignore[no-untyped-def]
 def take_rows(derivatives, begin, end, units, rows, sums):  # type: ignore[no-untyped-def]
     """Write the rows from `begin` to `end` of derivatives (n, s) that have any entry but 0, in given units.
 
-    Their numbers go to `rows` and their derivatives to `sums`, of which as many are filled as the function returns.
-    The first of the `units` (2,), powers of two, is that of all columns but the last, the second that of the last.
+    Their numbers go to `rows` and their derivatives to `sums`, of which as many are filled as the function
+    returns. The first of the `units` (2,), powers of two, is that of all columns but the last, the second that of
+    the last.
     """
     used, n_sums = 0, derivatives.shape[1]
     for i in range(begin, end):

@@ -49,8 +49,8 @@ class CompiledKernel:
         The function in Python.
     signature : sequence of str or type
         The type of each parameter: NumPy's code of a scalar such as ``i8``, ``f8[2]`` for a C-contiguous array of
-        two dimensions that is read, and ``f8[2]*`` for one that is written. T is the precision, f4 or f8. A class is
-        a NamedTuple, whose fields are annotated with such types; its arrays are all declared as written.
+        two dimensions that is read, and ``f8[2]*`` for one that is written. T is the precision, f4 or f8. A class
+        is a NamedTuple, whose fields are annotated with such types; its arrays are all declared as written.
     fastmath : bool
         Whether sums may be reordered.
     """

@@ -14,11 +14,11 @@ def find_sparse_gains(  # type: ignore[no-untyped-def]
 ):
     """Write the gains (columns, 2, bins) of the splits of a level, of columns first .. last-1.
 
-    ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too. Splits
-    that do not exist, or that are another one because no row has code 0, have gain 0. `penalty` and `least` are as in
-    ``symmetric_tree_growth.grow``. Column j has the `codes` of `rows` from ``begin[j]`` to ``begin[j + 1]``, and the code ``absent[j]`` in all
-    other rows. `leaf` (n,) is the leaf of each row, -1 for a row that is left out, `sums` (n, s) are the
-    derivatives of each row and `totals` (leaves, s) those of each leaf.
+    ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
+    Splits that do not exist, or that are another one because no row has code 0, have gain 0. Column j has the
+    `codes` of `rows` from ``begin[j]`` to ``begin[j + 1]``, and the code ``absent[j]`` in all other rows. `leaf`
+    (n,) is the leaf of each row, -1 for a row that is left out, `sums` (n, s) are the derivatives of each row and
+    `totals` (leaves, s) those of each leaf. A child has a hessian of at least `least`.
     """
     n_leaves, n_sums, most = len(totals), sums.shape[1], gains.shape[2]
     below, left = np.empty((n_leaves, n_sums, most)), np.empty((n_sums, most))

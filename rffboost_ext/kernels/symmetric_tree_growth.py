@@ -1,8 +1,8 @@
 """Histograms and splits of symmetric trees.
 
-Rows are in tiles. Those of a tile are kept in the order of the leaves of the current level. Sums of derivatives are
-exact in any order. The histogram of a leaf is therefore that of its parent less that of its sibling. Histograms are
-kept as running sums.
+Rows are in tiles. Those of a tile are kept in the order of the leaves of the current level. Sums of derivatives
+are exact in any order. The histogram of a leaf is therefore that of its parent less that of its sibling.
+Histograms are kept as running sums.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def scan_column(  # type: ignore[no-untyped-def]
 ):
     """The largest gain of the splits of one column, 1 if missing values go right there, and the code.
 
-    `codes` (n,) are those of the column. Of `below` (leaves, s, bins) the sums of the first `known` leaves are those
-    of the level before. The other arguments are those of :func:`grow`. Codes above the one of the split go right; if
-    codes are singled out, that one does. Splits that do not exist, or that are another one because no row has code
-    0, gain 0. Of equal gains the first counts.
+    `codes` (n,) are those of the column, `spans` (tiles, leaves, 2) and `counts` (leaves,) say which rows leaves
+    have. Of `below` (leaves, s, bins) the sums of the first `known` leaves are those of the level before, and
+    `scratch` is memory. Codes above the one of the split go right; if codes are singled out, that one does. Splits
+    that do not exist, or that are another one because no row has code 0, gain 0. Of equal gains the first counts.
     """
     histogram, left, low, high, total, gains = scratch
     update_sums(codes, rows, sums, spans, counts, known, n_leaves, histogram[:bins], below)

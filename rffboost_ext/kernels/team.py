@@ -1,8 +1,8 @@
 """Threads that share the work of one call of a kernel, in phases of tiles.
 
-One thread, the leader, opens the phases one after the other; it and its helpers take the tiles of the phase that is
-open, and the next one opens when all are done. Helpers may come late, or not at all. A thread that waits yields its
-core to others.
+One thread, the leader, opens the phases one after the other. It and its helpers take the tiles of the phase that
+is open, and the next one opens when all are done. Helpers may come late, or not at all. A thread that waits yields
+its core to others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .kernel import INNER
 
 if os.name == "nt":
     llvmlite.binding.add_symbol(
-        "sched_yield", ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value
+        "sched_yield",
+        ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value,  # type: ignore[attr-defined]
     )
 yield_core = types.ExternalFunction("sched_yield", types.int32())
 

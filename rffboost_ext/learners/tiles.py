@@ -15,6 +15,8 @@ from ..utils.typing import Array
 
 # Enough rows to prefetch the next tile, few enough for a tile to stay in cache.
 ROWS_PER_TILE = 2048
+# Features of rows for each thread: of fewer a pass takes less time than its start.
+MIN_VALUES = 2**20
 # The size of a tile is a multiple of this, so that vectorised loops have no remainder.
 LANES = 16
 # Bytes of a cache line, and of a vector.
@@ -100,4 +102,5 @@ class Tiles:
         number = self.n_tiles if number is None else number
         if self.n_jobs == 1:
             return partial(kernel, *args, 0, number)
-        return partial(run_over_tiles, kernel, number, self.n_jobs, *args)
+        least = -(-MIN_VALUES // self.blocks[0].size)
+        return partial(run_over_tiles, kernel, number, self.n_jobs, *args, least=least)

@@ -56,10 +56,31 @@ MIN_TILES_PER_THREAD = 4
 MIN_ROWS_PER_THREAD = 2**15
 
 
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="rffboost")
+class _Pool(ThreadPoolExecutor):
+    """Threads that help those that call, so that as many work at once as the fit may use."""
 
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads, thread_name_prefix="rffboost")
+        self.free, self._free_lock = threads - 1, Lock()
+
+    @contextmanager
+    def taken(self, number: int) -> Iterator[None]:
+        """A context in which so many threads fewer are free to help; -1 for a thread that waits."""
+        with self._free_lock:
+            self.free -= number
+        try:
+            yield
+        finally:
+            with self._free_lock:
+                self.free += number
+
+    def occupy(self, function: Callable[[], Any]) -> None:
+        """Make a long call on the present thread."""
+        with self.taken(1):
+            function()
+
+
+_pool = cache(_Pool)
 
 if hasattr(os, "register_at_fork"):
     # A forked child has the pool but not its threads.
@@ -142,18 +163,19 @@ def start_on_threads(threads: int, function: Callable[..., Any], several: Iterab
     several = list(several)
     if min(threads, len(several)) < 2:
         return call_later(function, several)
-    calls, context = _SharedCalls(function, several), copy_context()
+    pool, context = _pool(threads), copy_context()
+    calls = _SharedCalls(function, several, pool)
     context.run(ABANDONED.set, calls.failed)
-    submit, n_helpers = _pool(threads - 1).submit, min(threads, len(several)) - 1
-    calls.helpers = [submit(context.copy().run, calls.make) for _ in range(n_helpers)]
+    n_helpers = min(threads, len(several)) - 1
+    calls.helpers = [pool.submit(pool.occupy, partial(context.copy().run, calls.make)) for _ in range(n_helpers)]
     return [partial(calls.result, number) for number in range(len(several))]
 
 
 class _SharedCalls:
     """Calls that several threads make, each by the first thread that is free."""
 
-    def __init__(self, function: Callable[..., Any], several: list[tuple[Any, ...]]) -> None:
-        self.function, self.several = function, several
+    def __init__(self, function: Callable[..., Any], several: list[tuple[Any, ...]], pool: _Pool) -> None:
+        self.function, self.several, self.pool = function, several, pool
         self.results = [Future[Any]() for _ in several]
         self.waiting, self.failed = deque(range(len(several))), Event()
         self.errors: list[BaseException] = []
@@ -178,7 +200,8 @@ class _SharedCalls:
         try:
             self.make(number)
             if not self.failed.is_set():
-                return self.results[number].result()
+                with self.pool.taken(-1):
+                    return self.results[number].result()
         except BaseException as error:
             self._fail(error)
         finally:
@@ -260,6 +283,8 @@ def run_over_tiles(
     row.
     """
     threads = min(n_jobs, n_tiles // least)
+    if threads > 1:
+        threads = min(threads, 1 + _pool(n_jobs).free)
     if threads < 2:
         kernel(*args, 0, n_tiles)
         return
@@ -273,7 +298,7 @@ def run_over_tiles(
                 return
             kernel(*args, first, last)
 
-    futures = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+    futures = [_pool(n_jobs).submit(work) for _ in range(threads - 1)]
     work()
     for future in futures:
         # Tasks that have not started are not needed.
@@ -281,14 +306,18 @@ def run_over_tiles(
             future.result()
 
 
-def run_as_team(kernel: Callable[..., Any], n_jobs: int, *args: Any) -> Any:
+def run_as_team(kernel: Callable[..., Any], n_jobs: int, most: int, *args: Any) -> Any:
     """The result of ``kernel(*args, state, True)``, which other threads help as ``kernel(*args, state, False)``.
 
-    Kernels share their work as ``kernels.team`` says. A helper that comes after the end returns at once.
+    Kernels share their work as ``kernels.team`` says, on `n_jobs` threads, but at most on so many as its amount is
+    worth, `most`. A helper that comes after the end returns at once.
     """
     team = compiled("team")
     state = np.zeros(team.STATE_SIZE, dtype=np.int64)
-    helpers = [_pool(n_jobs - 1).submit(kernel, *args, state, False) for _ in range(n_jobs - 1)]
+    helpers = []
+    if min(n_jobs, most) > 1:
+        pool = _pool(n_jobs)
+        helpers = [pool.submit(kernel, *args, state, False) for _ in range(min(pool.free, most - 1))]
     try:
         return kernel(*args, state, True)
     finally:

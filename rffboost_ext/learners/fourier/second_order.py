@@ -10,7 +10,6 @@ import numpy as np
 from ...core import Learner, Optimizer, Round, Term
 from ...kernels import compiled
 from ...terms import Cosines
-from ...utils.parallel import run_over_tiles
 from ...utils.param_validation import FRACTION, NON_NEGATIVE, POSITIVE, Integer, Range, is_auto
 from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
@@ -172,7 +171,7 @@ class RFFNewton(Learner):
         sizes, features, omega = candidates
         gains = np.empty(len(sizes))
         args = sample.x, *candidates, sample.g, sample.h, sample.scaled_penalty(self.l2), gains
-        run_over_tiles(compiled("second_order_cosines").score_pass, len(gains), round.design.n_jobs, *args)
+        compiled("second_order_cosines").score_pass(*args)
         best = int(gains.argmax())
         return features[best, : sizes[best]], omega[best, : sizes[best]].astype(np.float64)
 

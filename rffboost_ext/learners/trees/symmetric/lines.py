@@ -14,7 +14,7 @@ from ....utils.typing import Array
 # Share of the rows at either end of a feature at which lines are constant.
 TAIL = 0.005
 # Rows of a tile, whose sums do not depend on threads, and the most tiles: each has a matrix for each leaf.
-TILE, MOST_TILES = 2**13, 16
+TILE, MOST_TILES = 2**12, 16
 # Rows of factors and of matrices have a multiple of so many entries.
 LANES = 8
 
@@ -55,9 +55,9 @@ class Lines:
     ) -> tuple[Array, Array]:
         r"""A ridge regression in each leaf: slopes and last the value, (2**D, C, D + 1), and outputs (n, C).
 
-        It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2` for
-        :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear regression
-        trees, IJCAI 2019. Leaves of few rows are constant.
+        It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2`
+        for :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear
+        regression trees, IJCAI 2019. Leaves of few rows are constant.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Lines:
         penalties : tuple
             :math:`\lambda`, :math:`\mu` and the least hessian of a leaf.
         old : ndarray of shape (2**D, C, D + 1), optional
-            Coefficients that have the weight `prior` (C,). A leaf that had a slope has one, however few rows it has.
+            Coefficients that have the weight `prior` (C,). A leaf that had a slope has one, whatever its rows.
         prior : ndarray of shape (C,)
         n_jobs : int
             Number of threads, of which no result depends.
@@ -85,7 +85,7 @@ class Lines:
             self.feature, *bounds, leaf, derivatives, weight, *penalties, before, prior, tile, self.factors, *sums,
             coefficients, output,
         )  # fmt: skip
-        run_as_team(kernels.fit_linear_leaves, n_jobs if shape[0] > 1 else 1, self.columns, lines)
+        run_as_team(kernels.fit_linear_leaves, n_jobs, len(sums[0]), self.columns, lines)
         return coefficients, output
 
     def fields(self, coefficients: Array) -> dict[str, Any]:

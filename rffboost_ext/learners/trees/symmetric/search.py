@@ -11,8 +11,8 @@ from ....kernels import compiled
 from ....utils.parallel import run_as_team
 from ....utils.typing import Array
 
-# Rows times columns from which several threads search, whose start takes 50 microseconds.
-MIN_SHARED = 2**16
+# Rows times columns for each thread, which takes 100 microseconds to start.
+MIN_PER_THREAD = 2**16
 # The most entries of histograms that are kept from level to level; with more, each level adds up all rows anew.
 MOST_SUMS = 2**26
 
@@ -78,7 +78,10 @@ class DenseSearch:
         self.counts = np.empty(n_leaves, dtype=np.int64)
 
     def find_splits(self, search: Search) -> tuple[Array, Array]:
-        """The split of each level, (levels, 3): column, whether missing values go right, code; leaves (n,), int32."""
+        """The split of each level, (levels, 3), and the leaf of each row, (n,), int32.
+
+        A split is a column, whether missing values go right, and a code.
+        """
         kernels, (m, n_columns) = compiled("symmetric_tree_growth"), (len(search.derivatives), len(search.columns))
         if m > self.rows[0].shape[1]:
             self._reserve(m)
@@ -98,5 +101,4 @@ class DenseSearch:
         )
         memory = self.below[:n_columns], *self.rows, spans, self.counts, sizes, *self.units
         tree = kernels.Growth(*self.columns, *what, *memory, self.gains[:n_columns], self.places[:n_columns])
-        n_jobs = self.n_jobs if m * n_columns >= MIN_SHARED else 1
-        return splits[: run_as_team(kernels.grow, n_jobs, tree)], leaf
+        return splits[: run_as_team(kernels.grow, self.n_jobs, m * n_columns // MIN_PER_THREAD, tree)], leaf
