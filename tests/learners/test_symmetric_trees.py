@@ -279,5 +279,5 @@ def test_a_full_disk_is_an_error_that_names_the_folder_and_the_bytes(monkeypatch
 def test_memory_of_histograms_is_bounded(monkeypatch):
     learner = SymmetricTree(leaf="constant")
     kept = RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X)
-    monkeypatch.setattr(growth, "MOST_SUMS", 0)
+    monkeypatch.setattr(search, "MOST_SUMS", 0)
     np.testing.assert_array_equal(RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X), kept)
