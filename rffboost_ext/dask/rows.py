@@ -18,9 +18,9 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from ..data.columns import column_array
-from ..preprocessing.rows import row_bytes
-from ..preprocessing.tables import target_array
+from ..rows.columns import column_array
+from ..rows.selection import row_bytes
+from ..rows.tables import target_array
 from ..sources.core import Batch, Part, Source
 
 T = TypeVar("T")

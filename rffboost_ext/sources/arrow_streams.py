@@ -10,7 +10,7 @@ from mmap import mmap
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, ClassVar
 
-from ..preprocessing.rows import cast_columns
+from ..rows.selection import cast_columns
 from ..utils.packages import require_packages
 from ..utils.param_validation import BOOL, require
 from .arrays import forget_pages

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..preprocessing.rows import gather_rows, row_bytes, take_rows
+from ..rows.selection import gather_rows, row_bytes, take_rows
 from ..utils.param_validation import Integer, OneOf, is_auto, require
 from ..utils.typing import Array
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..preprocessing.tables import target_array
+from ..rows.tables import target_array
 from .core import Batch, Part, Source
 
 NAMES = "X", "y", "weight", "group"

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..data.columns import column_array
-from ..preprocessing.rows import cast_columns
-from ..preprocessing.tables import target_array
+from ..rows.columns import column_array
+from ..rows.selection import cast_columns
+from ..rows.tables import target_array
 from ..utils.param_validation import OPTIONAL, Instance, SequenceOf, require
 from ..utils.typing import Array
 from .core import Batch, Source

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.data.dataset import Dataset, are_rows_of
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
+from rffboost_ext.rows.dataset import Dataset, are_rows_of
 
 RNG = np.random.default_rng(0)
 # Queries of 1 to 20 rows, in no order.

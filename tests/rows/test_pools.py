@@ -7,7 +7,7 @@ import numpy as np
 from rffboost_ext import LEARNER_POLICIES, LOSSES, STEPS, LearnerPolicy, RFFBoostRegressor, RFFNewton
 from rffboost_ext.boosting.plan import Member
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.rows.dataset import Dataset
 
 Array = np.ndarray
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..data.columns import is_missing
-from ..data.dataset import check_sample_weight
 from ..utils.param_validation import POSITIVE, Check
 from ..utils.typing import Array
+from .columns import is_missing
+from .dataset import check_sample_weight
 from .tables import number_array
 
 

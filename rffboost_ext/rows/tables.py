@@ -14,7 +14,10 @@ from narwhals.exceptions import DuplicateError
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from ..data.columns import (
+from ..utils.param_validation import told
+from ..utils.sparse import SparseRows, compressed, is_sparse
+from ..utils.typing import Array
+from .columns import (
     EXACT_INTEGERS,
     REAL_KINDS,
     TIMES,
@@ -25,10 +28,7 @@ from ..data.columns import (
     is_plain_number,
     real_numbers,
 )
-from ..data.dataset import check_sample_weight
-from ..utils.param_validation import told
-from ..utils.sparse import SparseRows, compressed, is_sparse
-from ..utils.typing import Array
+from .dataset import check_sample_weight
 
 FLOAT_TYPES = [np.float64, np.float32]
 # Maximum number of levels of text that is categorical by itself.

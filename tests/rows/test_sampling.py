@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import LOSSES, Observations, RFFBoostClassifier
 from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
-from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import sample_by_gradient
 from rffboost_ext.losses import SquaredError
+from rffboost_ext.rows.dataset import Dataset
+from rffboost_ext.rows.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 
 from ..cases import LOSS_CASES, Array, make_round
 
@@ -132,7 +132,7 @@ def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
-    monkeypatch.setattr("rffboost_ext.data.sampling.BLOCK_SIZE", 7)
+    monkeypatch.setattr("rffboost_ext.rows.sampling.BLOCK_SIZE", 7)
     made = make_round(case)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core import Loss
-from ..data.dataset import require_precise
 from ..utils.typing import Array
+from .dataset import require_precise
 from .row_arguments import class_factors
 from .tables import label_array, number_array
 

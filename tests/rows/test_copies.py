@@ -19,8 +19,8 @@ from rffboost_ext import (
     average,
     load_model,
 )
-from rffboost_ext.data.dataset import Dataset, are_rows_of
 from rffboost_ext.learners import SymmetricTree
+from rffboost_ext.rows.dataset import Dataset, are_rows_of
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.data.dataset import Dataset, merge_duplicates
+from rffboost_ext.rows.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.arrays import row_hashes
 
