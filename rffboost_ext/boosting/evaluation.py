@@ -16,8 +16,8 @@ from ..losses.registry import LOSSES
 from ..rows.dataset import Dataset, are_rows_of
 from ..rows.feature_encoder import FeatureEncoder
 from ..rows.row_arguments import encode_base_margin
-from ..rows.tables import rows_of_positive_weight
 from ..rows.targets import TargetEncoder
+from ..rows.weights import rows_of_positive_weight
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import told
 from ..utils.typing import Array

@@ -27,15 +27,15 @@ from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..losses.survival import SurvivalLoss
 from ..persistence.model_file import ModelFileMixin
-from ..rows.dataset import Dataset, warn_if_light
+from ..rows.dataset import Dataset
 from ..rows.feature_encoder import FeatureEncoder
 from ..rows.row_arguments import (
     encode_base_margin,
     encode_groups,
     require_base_margin,
 )
-from ..rows.tables import rows_of_positive_weight
 from ..rows.targets import TargetEncoder
+from ..rows.weights import rows_of_positive_weight, warn_if_light
 from ..sources.core import Source
 from ..sources.sample import FitRows
 from ..terms import FeatureMap

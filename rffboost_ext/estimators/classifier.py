@@ -14,9 +14,9 @@ from ..core import Learner, Loss
 from ..losses.target_statistics import has_own_columns, scores_for
 from ..rows.dataset import Dataset
 from ..rows.feature_encoder import FeatureEncoder
-from ..rows.row_arguments import ClassWeightCheck
 from ..rows.tables import label_array
 from ..rows.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
+from ..rows.weights import ClassWeightCheck
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost

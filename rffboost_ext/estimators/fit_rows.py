@@ -16,10 +16,11 @@ from ..contracts.fit import prepare
 from ..core import Observations
 from ..losses.coupling import Coupling
 from ..rows.column_summary import summarize_columns
-from ..rows.dataset import Dataset, check_sample_weight
+from ..rows.dataset import Dataset
 from ..rows.row_arguments import encode_base_margin
-from ..rows.tables import number_array, rows_of_positive_weight
+from ..rows.tables import number_array
 from ..rows.targets import TargetEncoder
+from ..rows.weights import check_sample_weight, rows_of_positive_weight
 from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass

@@ -18,8 +18,8 @@ from ..contracts.fit import require_accepted_target
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
-from ..rows.dataset import check_sample_weight
 from ..rows.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..rows.weights import check_sample_weight
 from ..utils.registry import resolve_names
 from ..utils.sparse import SparseRows
 from ..utils.typing import Array

@@ -17,8 +17,8 @@ from scipy.special import beta, betainc, betaln, expit, gammainc, ive, ndtr, roo
 from ..core import Loss
 from ..losses.distributions.base import Distribution
 from ..losses.distributions.frozen import negative_binomial
-from ..rows.dataset import check_sample_weight
 from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 

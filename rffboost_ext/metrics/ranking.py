@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..losses.query_ranking import ndcg_of_queries, require_constant_weight, require_relevance
-from ..rows.dataset import check_sample_weight
 from ..rows.row_arguments import label_codes
 from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric

@@ -9,9 +9,9 @@ import numpy as np
 from ..core import Loss
 from ..kernels import compiled
 from ..losses import SurvivalLoss
-from ..rows.dataset import check_sample_weight
 from ..rows.survival_targets import SurvivalTargets
 from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 
