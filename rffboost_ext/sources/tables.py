@@ -74,7 +74,7 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """What the columns of a table are.
 
     Parameters
@@ -168,7 +168,7 @@ def choose_columns(
     columns: Sequence[str] | None = None,
     event: str | None = None,
     time: str | None = None,
-) -> Columns:
+) -> ColumnRoles:
     """The columns that a user chose from a schema of Arrow, whose place messages name.
 
     Raises
@@ -188,7 +188,7 @@ def choose_columns(
     require(owner, "columns", columns, NAMES | OPTIONAL)
     targets: Any = target if target is None or isinstance(target, str) else tuple(target)
     targets = (event, time) if is_survival else targets
-    selection = Columns(tuple(columns or ()), targets, weight, group, row_id, is_survival)
+    selection = ColumnRoles(tuple(columns or ()), targets, weight, group, row_id, is_survival)
     if columns is None:
         ignored = {*selection.others, *index_columns(schema)}
         selection = replace(selection, features=tuple(name for name in schema.names if name not in ignored))
@@ -231,7 +231,7 @@ class TablePart:
     Parameters
     ----------
     piece : Piece
-    columns : Columns
+    columns : ColumnRoles
     schema : pyarrow.Schema
         The columns that are read, with the types of the source.
     first : int
@@ -239,7 +239,7 @@ class TablePart:
     """
 
     piece: Piece
-    columns: Columns
+    columns: ColumnRoles
     schema: Any
     first: int
 
@@ -276,14 +276,14 @@ class Tables(Source):
     Parameters
     ----------
     pieces : sequence of Piece
-    columns : Columns
+    columns : ColumnRoles
     schema : pyarrow.Schema
         The names and types of all columns that are read.
     max_rows : int or "auto", default="auto"
     """
 
     def __init__(
-        self, pieces: Sequence[Piece], columns: Columns, schema: Any, max_rows: int | str = "auto"
+        self, pieces: Sequence[Piece], columns: ColumnRoles, schema: Any, max_rows: int | str = "auto"
     ) -> None:
         super().__init__(max_rows)
         self.pieces, self.columns, self.schema = pieces, columns, schema

@@ -224,7 +224,7 @@ def test_nested_parameters_are_set():
         (blocks(X), VALUE, ["DaskRFFBoostRegressor: y must be a dask", "numpy.ndarray"]),
         (blocks(X), blocks(VALUE[:500]), ["DaskRFFBoostRegressor: y must have as many rows as X, 600, got 500"]),
         (unknown(X), blocks(VALUE), ["DaskRFFBoostRegressor: y must have as many blocks as X, 5, got 4"]),
-        (unknown(X), blocks(VALUE, 120), ["X must have as many rows as the batch, 120"]),
+        (unknown(X), blocks(VALUE, 120), ["y must have as many rows as the batch, 150"]),
     ],
 )
 def test_collections_that_do_not_go_together_are_refused(X, y, parts):
