@@ -43,7 +43,8 @@ MAKERS = {
     "table": lambda folder: sources.arrow(TABLE, **ROLES),
     "polars": lambda folder: sources.arrow(pl.from_arrow(TABLE), **ROLES),
     "reader": lambda folder: sources.arrow(TABLE.to_reader(70), **ROLES, spill=True),
-    "lazy": lambda folder: sources.lazy(pl.from_arrow(TABLE).lazy(), **ROLES),
+    "lazy": lambda folder: sources.arrow(pl.from_arrow(TABLE).lazy(), **ROLES),
+    "spilled query": lambda folder: sources.arrow(pl.from_arrow(TABLE).lazy(), **ROLES, spill=True),
 }
 
 
