@@ -103,11 +103,11 @@ class Dataset:
         if self.coupling == "all":
             return np.full(len(self), min(1.0, size / len(self)))
         gradient = gradient_magnitude(loss, self.observations, baseline)
-        return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size, self._unit)
+        return sampling_probabilities(gradient, self.weight, size, self._unit)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
-        index, factor = draw_weighted(rng, np.arange(len(self)), probability, size, self._unit)
+        index, factor = draw_weighted(rng, probability, size, self._unit)
         rows = self.take(index)
         return replace(rows, weight=factor * rows.weight)
 
