@@ -93,11 +93,11 @@ def test_weighted_sums_are_kept_in_expectation(share: float) -> None:
     n, size = 5_000, 500
     gradient, weight = rare(n, share)
     values = np.column_stack([weight, weight * gradient[:, 0], weight * np.arange(n)])
-    found = []
+    sums = []
     for seed in range(400):
         kept, factor = draw(seed, gradient, weight, size)
-        found.append(factor @ values[kept])
-    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / 20.0
+        sums.append(factor @ values[kept])
+    mean, error = np.mean(sums, axis=0), np.std(sums, axis=0) / 20.0
     assert (np.abs(mean - size / n * values.sum(axis=0)) < 4.0 * error).all()
 
 
@@ -156,20 +156,22 @@ def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> Non
     X = rng.standard_normal((150_000, 8)).astype(np.float32)
     chance = 1.0 / (1.0 + np.exp(7.0 - 1.2 * X[:, 0] - 0.8 * np.sin(2.0 * X[:, 1])))
     y = rng.random(len(X)) < chance
-    found = RFFBoostClassifier(learner=learner, n_estimators=30, random_state=0).fit(X, y).predict_proba(X)[:, 1]
-    assert roc_auc_score(y, found) > roc_auc_score(y, chance) - 0.02
-    assert found.sum() == pytest.approx(y.sum(), rel=0.08)
+    probability = (
+        RFFBoostClassifier(learner=learner, n_estimators=30, random_state=0).fit(X, y).predict_proba(X)[:, 1]
+    )
+    assert roc_auc_score(y, probability) > roc_auc_score(y, chance) - 0.02
+    assert probability.sum() == pytest.approx(y.sum(), rel=0.08)
 
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_sample_of_hardly_any_rows_prefers_none(size: int) -> None:
-    rows, seen, light = np.arange(100), np.zeros(100), np.ones(100)
+    rows, counts, light = np.arange(100), np.zeros(100), np.ones(100)
     for seed in range(3_000):
         kept, _ = draw(seed, np.ones((100, 1)), light, size)
-        seen[kept] += 1
-        seen[draw_uniform(np.random.default_rng(seed), rows, size)] += 1
-    assert seen.max() < seen.mean() + 6 * np.sqrt(seen.mean())
-    assert seen.sum() >= 6_000
+        counts[kept] += 1
+        counts[draw_uniform(np.random.default_rng(seed), rows, size)] += 1
+    assert counts.max() < counts.mean() + 6 * np.sqrt(counts.mean())
+    assert counts.sum() >= 6_000
 
 
 def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
@@ -178,8 +180,8 @@ def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
     uneven = replace(base, gradient=np.array([[100.0]] * 3 + [[0.01]] * 3), weight=np.ones(6))
     total = np.zeros(6)
     for seed in range(4_000):
-        seen, rows = sample_by_gradient(replace(uneven, rng=np.random.default_rng(seed)), 5)
-        total[rows] += seen.weight[rows]
+        sampled, rows = sample_by_gradient(replace(uneven, rng=np.random.default_rng(seed)), 5)
+        total[rows] += sampled.weight[rows]
     np.testing.assert_allclose(total / 4_000, 5 / 6, atol=0.02)
 
 
