@@ -47,6 +47,8 @@ RETURNS = """Returns
         If a file does not exist, cannot be read, or changes later.
     ValueError, TypeError
         If a parameter is invalid, a column does not exist, or files have different columns."""
+# Maximum number of names of columns in a message.
+MAX_NAMES = 30
 # Bytes of a batch of numbers in double precision.
 BATCH_BYTES = 2**24
 F = TypeVar("F", bound=Callable[..., Any])
@@ -207,15 +209,12 @@ def require_names(owner: str, parameter: str, requested: Collection[str], names:
     if absent:
         near = {name: get_close_matches(name, names, 1) for name in absent}
         told = ", ".join(f"{name!r}" + "".join(f" (near: {one!r})" for one in near[name]) for name in absent)
-        raise ValueError(f"{owner}: {parameter} must name columns of {where}, {shortened(names)}, got {told}")
+        further = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        listed = ", ".join(names[:MAX_NAMES]) + further
+        raise ValueError(f"{owner}: {parameter} must name columns of {where}, {listed}, got {told}")
     for name in requested:
         if names.count(name) > 1:
             raise ValueError(f"{owner}: {where} must have distinct names of columns, got {name!r} twice")
-
-
-def shortened(names: Sequence[str], most: int = 30) -> str:
-    """The first of some names, and how many follow."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def index_columns(schema: Any) -> list[str]:

@@ -28,6 +28,7 @@ from rffboost_ext.dask import (
     DaskRFFBoostRegressor,
     DaskRows,
 )
+from rffboost_ext.sources import predict
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -184,12 +185,13 @@ def test_other_estimators_fit_to_the_rows_too():
     np.testing.assert_array_equal(model.predict(X), local.predict(X))
 
 
-def test_fits_go_on_with_rows_of_a_cluster():
+def test_fits_and_predictions_go_on_with_rows_of_a_cluster():
     rows, first = DaskRows(blocks(X), blocks(VALUE)), RFFBoostRegressor(**FAST).fit(X[:300], VALUE[:300])
     further = RFFBoostRegressor(**FAST)
     np.testing.assert_array_equal(
         further.fit(rows, init_model=first).predict(X), further.fit(X, VALUE, init_model=first).predict(X)
     )
+    np.testing.assert_array_equal(np.concatenate(list(predict(first, rows))), first.predict(X))
     again = deepcopy(first)
     np.testing.assert_array_equal(first.refresh(rows).predict(X), again.refresh(X, VALUE).predict(X))
     warm = {"learner": "tree", "early_stopping": False, "warm_start": True, "random_state": 0}
