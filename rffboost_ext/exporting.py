@@ -5,7 +5,6 @@ Tables and categories as the estimators read them, models of XGBoost and LightGB
 of arguments.
 """
 
-from .data.columns import is_missing
 from .estimators.base import BaseRFFBoost
 from .interop.host import HostModel
 from .interop.links import XGBOOST
@@ -13,9 +12,10 @@ from .interop.models import raw_ensemble, read_model
 from .interop.score_conversion import as_columns
 from .interop.xgboost_host import dense_with_nan
 from .losses.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
-from .preprocessing.category_encoding import CategoryEncoding, category_lists
-from .preprocessing.row_arguments import check_base_margin, require_base_margin
-from .preprocessing.tables import (
+from .rows.category_encoding import CategoryEncoding, category_lists
+from .rows.columns import is_missing
+from .rows.row_arguments import check_base_margin, require_base_margin
+from .rows.tables import (
     as_numbers,
     categorical_columns,
     column_names,
@@ -26,7 +26,7 @@ from .preprocessing.tables import (
     read_table,
     with_underscores,
 )
-from .preprocessing.targets import squeeze
+from .rows.targets import squeeze
 from .utils.files import check_path, require_regular, resolve_target, write_atomically
 from .utils.packages import require_packages
 from .utils.parallel import count_threads

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext.boosting.plan import Plan, Start
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators.planning import compose, plan_fit, recipe_of
-from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
 from rffboost_ext.recipes import Recipe
+from rffboost_ext.rows.dataset import Dataset
+from rffboost_ext.rows.feature_encoder import FeatureEncoder
 
 
 def rows_of(n: int, d: int = 3, n_classes: int = 2) -> Dataset:

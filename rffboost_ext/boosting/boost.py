@@ -19,7 +19,7 @@ from ..contracts.fit import (
 )
 from ..core import Learner, Loss, Observations, Step, Term
 from ..learners.design import Design
-from ..preprocessing.row_arguments import check_base_margin
+from ..rows.row_arguments import check_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array

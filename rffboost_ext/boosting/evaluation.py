@@ -11,13 +11,13 @@ import numpy as np
 
 from ..contracts.fit import prepare, require_accepted_target
 from ..core import Loss
-from ..data.dataset import Dataset, are_rows_of
 from ..losses.coupling import Coupling
 from ..losses.registry import LOSSES
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import encode_base_margin
-from ..preprocessing.tables import rows_of_positive_weight
-from ..preprocessing.targets import TargetEncoder
+from ..rows.dataset import Dataset, are_rows_of
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.row_arguments import encode_base_margin
+from ..rows.targets import TargetEncoder
+from ..rows.weights import rows_of_positive_weight
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import told
 from ..utils.typing import Array

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import Learner, Step
-from ..data.dataset import Dataset
+from ..rows.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .early_stopping.patience import Condition, Patience, PatienceLimit

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..contracts.fit import is_foreign
 from ..core import Loss, Observations
-from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
 from ..losses.constant_scores import constant_scores
+from ..rows.dataset import Dataset, Index
 from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.parallel import SINGLE_BLAS, START_CALLS, Calls, call_later, start_on_threads
 from ..utils.typing import Array

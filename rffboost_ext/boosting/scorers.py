@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..contracts.fit import require_accepted_target
 from ..core import Loss, Observations
-from ..preprocessing.targets import decision_values, decode_labels, squeeze
+from ..rows.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 
 ScoreFunction: TypeAlias = Callable[[Observations, Array], float]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss, Round, Term
-from ..data.dataset import Dataset
 from ..learners.design import Design
-from ..preprocessing.feature_expansion import fit_scaling
+from ..rows.dataset import Dataset
+from ..rows.feature_expansion import fit_scaling
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array

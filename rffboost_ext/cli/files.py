@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from .. import sources
 from ..persistence.model_file import load_model
-from ..preprocessing.category_encoding import category_kinds
+from ..rows.category_encoding import category_kinds
 from ..sources.csv_files import COMPRESSED, CSVFile
 from ..sources.files import find_files
 from ..sources.tables import Piece, require_names

@@ -21,8 +21,8 @@ from ..core import Observations
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
 from ..persistence.model_file import save_model
-from ..preprocessing.tables import FEW_ERRORS, is_number
-from ..preprocessing.targets import decode_labels
+from ..rows.tables import FEW_ERRORS, is_number
+from ..rows.targets import decode_labels
 from ..sources.tables import require_names
 from ..utils.choices import check_choices
 from ..utils.files import check_outputs

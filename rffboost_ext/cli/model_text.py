@@ -12,7 +12,7 @@ from ..estimators.quantile import RFFBoostQuantileRegressor
 from ..estimators.ranker import RFFBoostRanker
 from ..estimators.survival import RFFBoostSurvival
 from ..losses.registry import LOSSES
-from ..preprocessing.category_encoding import category_lists
+from ..rows.category_encoding import category_lists
 from ..sources.prediction import kind_of_score
 
 # Names and categories that one line shows.

@@ -17,7 +17,7 @@ from ..core.loss import COUPLED
 from ..estimators.ranker import RFFBoostRanker, ranking_target
 from ..estimators.survival import RFFBoostSurvival
 from ..persistence.model_file import describe_model
-from ..preprocessing.tables import rows_of_positive_weight
+from ..rows.weights import rows_of_positive_weight
 from ..sources.prediction import score_and_loss
 from ..sources.tables import Tables
 from .files import Files, Fitted, Reader, Weight, load_fitted, reads_files, rows_for, split_names

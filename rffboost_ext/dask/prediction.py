@@ -30,7 +30,7 @@ def predict_lazily(model: Any, method: str, X: Any) -> Any:
     """
     if not isinstance(X, da.Array | dd.DataFrame):
         return getattr(model, method)(X)
-    require_columns(model, X)
+    require_columns_of_fit(model, X)
     one, lazy = getattr(at_baseline(model), method)(None), dask.delayed(model)
     if isinstance(X, dd.DataFrame):
         meta = predict_partition(X._meta, model, method, one)
@@ -40,7 +40,7 @@ def predict_lazily(model: Any, method: str, X: Any) -> Any:
     return whole.map_blocks(predict_block, model=lazy, method=method, one=one, meta=one[:0], **shape)
 
 
-def require_columns(model: Any, X: Any) -> None:
+def require_columns_of_fit(model: Any, X: Any) -> None:
     """Raise a ValueError unless X has the columns of the fit."""
     names = getattr(model, "feature_names_in_", None)
     if isinstance(X, dd.DataFrame) and names is not None:

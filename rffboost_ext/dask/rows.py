@@ -14,13 +14,10 @@ from uuid import uuid4
 import dask
 import dask.array as da
 import dask.dataframe as dd
-import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from ..data.columns import column_array
-from ..preprocessing.rows import row_bytes
-from ..preprocessing.tables import target_array
+from ..rows.selection import row_bytes
 from ..sources.core import Batch, Part, Source
 
 T = TypeVar("T")
@@ -155,12 +152,7 @@ class BlockPart:
 def read_block(read: Callable[[Part], T], start: int, names: list[str], blocks: list[Any]) -> T:
     """What `read` returns for a block, whose rows are numbered from `start`."""
     block: dict[str, Any] = dict.fromkeys(("X", "sample_weight", "group")) | dict(zip(names, blocks, strict=True))
-    n_rows = len(block["y"])
-    weight, group = (
-        None if block[name] is None else column_array(block[name]) for name in ("sample_weight", "group")
-    )
-    row = np.arange(start, start + n_rows, dtype=np.uint64)
-    batch = Batch(block["X"], row, target_array(block["y"]), weight, group)
+    batch = Batch.of(block["X"], start, block["y"], block["sample_weight"], block["group"])
     return read(BlockPart(lambda features: batch))
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..losses.wrapper import mean_loss
-from ..preprocessing.category_encoding import (
+from ..rows.category_encoding import (
     CategoryEncoding,
     category_kinds,
     category_lists,
     joint_encoding,
     recoding_of,
 )
-from ..preprocessing.feature_encoder import FeatureEncoder
+from ..rows.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
 from ..utils.registry import full_repr
 from .base import BaseRFFBoost

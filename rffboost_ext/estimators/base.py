@@ -23,19 +23,19 @@ from ..boosting.run import Run
 from ..boosting.training import Trainer
 from ..contracts.fit import count_scores
 from ..core import CoupledLoss, Loss
-from ..data.dataset import Dataset, warn_if_light
 from ..inspection.importance import sample_of_fit
 from ..losses.coupling import Coupling
 from ..losses.survival import SurvivalLoss
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import (
+from ..rows.dataset import Dataset
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.row_arguments import (
     encode_base_margin,
     encode_groups,
     require_base_margin,
 )
-from ..preprocessing.tables import rows_of_positive_weight
-from ..preprocessing.targets import TargetEncoder
+from ..rows.targets import TargetEncoder
+from ..rows.weights import rows_of_positive_weight, warn_if_light
 from ..sources.core import Source
 from ..sources.sample import FitRows
 from ..terms import FeatureMap

@@ -41,7 +41,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from ..boosting.early_stopping.validation_split import splits_of
 from ..core import Loss
 from ..losses.coupling import group_codes
-from ..preprocessing.tables import number_array
+from ..rows.tables import number_array
 from ..utils.pipelines import final_estimator
 from ..utils.typing import Array
 from ..utils.warnings import warn_user

@@ -11,12 +11,12 @@ from sklearn.base import ClassifierMixin
 
 from ..boosting.loop import Parts
 from ..core import Learner, Loss
-from ..data.dataset import Dataset
 from ..losses.target_statistics import has_own_columns, scores_for
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import ClassWeightCheck
-from ..preprocessing.tables import label_array
-from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
+from ..rows.dataset import Dataset
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.tables import label_array
+from ..rows.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
+from ..rows.weights import ClassWeightCheck
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost

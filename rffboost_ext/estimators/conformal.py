@@ -15,10 +15,10 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from .._signals import atomic_fit
 from ..boosting.early_stopping.validation_split import SplitterCheck
-from ..data.dataset import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.row_arguments import encode_groups
-from ..preprocessing.tables import native_table, read_table
+from ..rows.row_arguments import encode_groups
+from ..rows.tables import native_table, read_table
+from ..rows.weights import check_sample_weight
 from ..sources.core import Source
 from ..sources.sample import FitRows
 from ..utils.param_validation import OPTIONAL, SEED, Real, require_all

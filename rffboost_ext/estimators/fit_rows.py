@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.loop import Parts
 from ..contracts.fit import prepare
 from ..core import Observations
-from ..data.dataset import Dataset, check_sample_weight
 from ..losses.coupling import Coupling
-from ..preprocessing.column_summary import summarize_columns
-from ..preprocessing.row_arguments import encode_base_margin
-from ..preprocessing.tables import number_array, rows_of_positive_weight
-from ..preprocessing.targets import TargetEncoder
+from ..rows.column_summary import summarize_columns
+from ..rows.dataset import Dataset
+from ..rows.row_arguments import encode_base_margin
+from ..rows.tables import number_array
+from ..rows.targets import TargetEncoder
+from ..rows.weights import check_sample_weight, rows_of_positive_weight
 from ..sources.core import Batch, Source, gather
 from ..sources.levels import Levels
 from ..sources.mass import GradientMass

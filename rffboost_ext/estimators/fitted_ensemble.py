@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.plan import Start
 from ..core import Learner, Loss
 from ..inspection.importance import FitSample
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.row_arguments import check_base_margin, require_base_margin
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.row_arguments import check_base_margin, require_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
 from ..utils.typing import Array

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Link, Loss
-from ..preprocessing.category_encoding import CategoryEncoding, category_lists
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.tables import with_underscores
+from ..rows.category_encoding import CategoryEncoding, category_lists
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.tables import with_underscores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .fitted_ensemble import FittedEnsembleMixin

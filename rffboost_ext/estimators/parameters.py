@@ -19,7 +19,7 @@ from ..core import Learner, Loss, Step
 from ..learners.registry import LEARNERS
 from ..learners.trees.constraints import SIGNS
 from ..losses.registry import LOSSES
-from ..preprocessing.feature_encoder import FeatureEncoder
+from ..rows.feature_encoder import FeatureEncoder
 from ..utils.migration import advice
 from ..utils.param_validation import (
     BOOL,

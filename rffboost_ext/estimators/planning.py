@@ -15,13 +15,14 @@ from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
 from ..core import Learner
-from ..data.dataset import Dataset, check_sample_weight, merge_duplicates
 from ..inspection.history_display import selected_round
 from ..learners.mixture import has_trees
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
-from ..preprocessing.feature_expansion import fit_clipping
-from ..preprocessing.log_transform import choose_log_transform
+from ..rows.dataset import Dataset, merge_duplicates
+from ..rows.feature_expansion import fit_clipping
+from ..rows.log_transform import choose_log_transform
+from ..rows.weights import check_sample_weight
 from ..sources.sample import FitRows
 from ..terms import ClipAndLog
 from ..utils.param_validation import is_auto, require_all

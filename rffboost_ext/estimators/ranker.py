@@ -11,13 +11,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 from ..boosting.evaluation import arrays_of_sets, named_sets
 from ..boosting.loop import Parts
 from ..core import Loss
-from ..data.columns import column_array
-from ..data.dataset import Dataset
 from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
-from ..preprocessing.row_arguments import label_codes
-from ..preprocessing.tables import number_array
-from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
+from ..rows.columns import column_array
+from ..rows.dataset import Dataset
+from ..rows.row_arguments import label_codes
+from ..rows.tables import number_array
+from ..rows.targets import RealTargets, TargetEncoder, squeeze
 from ..sources.sample import FitRows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user

@@ -13,8 +13,8 @@ from ..boosting.loop import Parts, Shrunk
 from ..boosting.plan import Member, Plan
 from ..boosting.steps import RATE
 from ..core import Learner
-from ..data.dataset import Dataset
 from ..learners.registry import LEARNERS
+from ..rows.dataset import Dataset
 from ..terms import ImputeAndEncode
 from ..utils.param_validation import OPTIONAL, Check, Instance, Integer, OneOf, require, require_all
 from ..utils.registry import full_repr

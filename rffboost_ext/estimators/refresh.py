@@ -15,7 +15,7 @@ from ..boosting.plan import Plan, Result, Start
 from ..boosting.run import Run
 from ..boosting.training import Trainer
 from ..core import Learner
-from ..data.dataset import Dataset
+from ..rows.dataset import Dataset
 from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble, unweighted
 from ..utils.parallel import use_threads

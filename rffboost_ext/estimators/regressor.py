@@ -9,10 +9,10 @@ from sklearn.base import RegressorMixin
 from ..boosting.loop import Parts
 from ..boosting.scorers import score_of_loss
 from ..core import Loss
-from ..data.dataset import Dataset
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import takes_several_targets
-from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
+from ..rows.dataset import Dataset
+from ..rows.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented

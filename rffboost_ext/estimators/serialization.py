@@ -15,8 +15,8 @@ from ..core import Loss
 from ..learners.stored_state import check_learner_state
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
-from ..preprocessing.category_encoding import CategoryEncoding, category_lists
-from ..preprocessing.feature_encoder import FeatureEncoder
+from ..rows.category_encoding import CategoryEncoding, category_lists
+from ..rows.feature_encoder import FeatureEncoder
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import THREADS, parameter_defaults, require_all

@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from ..boosting.loop import Parts
 from ..core import Loss
-from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
 from ..metrics.survival import share_of_pairs
-from ..preprocessing.survival_targets import SurvivalTargets
-from ..preprocessing.targets import TargetEncoder
+from ..rows.dataset import Dataset
+from ..rows.survival_targets import SurvivalTargets
+from ..rows.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS, documented

@@ -30,7 +30,7 @@ from ..terms.total_effects import divided_variance, total_effects
 from ..utils.typing import Array
 
 if TYPE_CHECKING:
-    from ..data.dataset import Dataset
+    from ..rows.dataset import Dataset
     from ..terms.ensemble import Ensemble
 
 # Maximum number and bytes of the rows for variances, and number of background rows.

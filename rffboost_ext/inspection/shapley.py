@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.tables import column_values, read_table
+from ..rows.feature_encoder import FeatureEncoder
+from ..rows.tables import column_values, read_table
 from ..terms.ensemble import Ensemble, check_matrix
 from ..utils.packages import require_packages
 from ..utils.typing import Array

@@ -12,13 +12,13 @@ from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.loop import Parts, RoundFitter, Shrunk
 from ..boosting.steps import STEPS
 from ..core import Learner, Loss, Step
-from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
 from ..inspection.importance import sample_of_fit
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..preprocessing.feature_expansion import fit_clipping, mean_and_scale
+from ..rows.dataset import Dataset
+from ..rows.feature_expansion import fit_clipping, mean_and_scale
 from ..terms import ClipAndLog, FeatureMap
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Check, Integer, is_auto, require_all

@@ -16,10 +16,10 @@ from ..boosting.early_stopping.monitor import MeanLoss
 from ..boosting.scorers import score_of_loss
 from ..contracts.fit import require_accepted_target
 from ..core import Loss, Observations
-from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..rows.targets import TargetEncoder, decode_labels, first_labels, squeeze
+from ..rows.weights import check_sample_weight
 from ..utils.registry import resolve_names
 from ..utils.sparse import SparseRows
 from ..utils.typing import Array

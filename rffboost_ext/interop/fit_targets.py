@@ -11,8 +11,8 @@ from ..core import Loss
 from ..estimators.ranker import ranking_target, require_weights_of_rows
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
-from ..preprocessing.tables import label_array
-from ..preprocessing.targets import RealTargets, TargetEncoder, class_targets
+from ..rows.tables import label_array
+from ..rows.targets import RealTargets, TargetEncoder, class_targets
 from ..utils.typing import Array
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss, Term
 from ..estimators.init_model import InitModel
-from ..preprocessing.category_encoding import CategoryEncoding, sorted_codes
+from ..rows.category_encoding import CategoryEncoding, sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ..core import Loss, Observations
-from ..data.dataset import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.target_statistics import has_own_columns
-from ..preprocessing.row_arguments import check_base_margin
-from ..preprocessing.tables import target_array
-from ..preprocessing.targets import decision_values, first_labels
+from ..rows.row_arguments import check_base_margin
+from ..rows.tables import target_array
+from ..rows.targets import decision_values, first_labels
+from ..rows.weights import check_sample_weight
 from ..utils.typing import Array
 from .estimator import TEMPLATE, HostEstimator, as_csr, routed
 from .fit_targets import pairs_of_sets, with_sets

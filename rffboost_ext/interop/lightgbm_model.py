@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..preprocessing.category_encoding import category_array
+from ..rows.category_encoding import category_array
 from ..terms import Trees
 from ..terms.linear_trees import LinearLeaves, with_linear_leaves
 from ..utils.typing import Array

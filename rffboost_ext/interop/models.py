@@ -13,8 +13,8 @@ from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.init_model import InitModel
 from ..estimators.regressor import RFFBoostRegressor
 from ..losses.registry import LOSSES
-from ..preprocessing.category_encoding import CategoryEncoding
-from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
+from ..rows.category_encoding import CategoryEncoding
+from ..rows.feature_encoder import FeatureEncoder, lacks_scores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user

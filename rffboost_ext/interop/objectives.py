@@ -12,7 +12,7 @@ from ..boosting.early_stopping.monitor import MeanLoss
 from ..contracts.fit import baseline_of
 from ..core import Loss, Observations
 from ..losses.registry import LOSSES
-from ..preprocessing.tables import number_array
+from ..rows.tables import number_array
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .host import Host, host_of

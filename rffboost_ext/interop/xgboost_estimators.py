@@ -19,8 +19,8 @@ from ..learners.trees.xgboost_model import parse_model
 from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..metrics.registry import find_metric
-from ..preprocessing.row_arguments import check_base_margin
-from ..preprocessing.targets import RealTargets
+from ..rows.row_arguments import check_base_margin
+from ..rows.targets import RealTargets
 from ..utils.typing import Array
 from .estimator import TEMPLATE, HostEstimator, as_csr, routed
 from .links import XGBOOST

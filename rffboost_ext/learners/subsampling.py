@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import Round
-from ..data.sampling import SHARE_BY_WEIGHT
 from ..kernels import compiled
+from ..rows.sampling import SHARE_BY_WEIGHT
 from ..utils.typing import Array
 
 # Upper bound on binomial counts: beyond, the sampled fraction varies by less than a thousandth.
@@ -49,7 +49,7 @@ def sample_by_gradient(round: Round, size: int) -> tuple[Round, Array]:
 def draw_by_gradient(
     rng: np.random.Generator, gradient: Array, weight: Array, size: int, by_weight: float = SHARE_BY_WEIGHT
 ) -> tuple[Array, Array | None]:
-    """Draw about `size` of the rows of positive weight, as by :func:`~rffboost_ext.data.sampling.draw_weighted`.
+    """Draw about `size` of the rows of positive weight, as by :func:`~rffboost_ext.rows.sampling.draw_weighted`.
 
     Parameters
     ----------

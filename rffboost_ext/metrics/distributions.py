@@ -15,10 +15,10 @@ from scipy import stats
 from scipy.special import beta, betainc, betaln, expit, gammainc, ive, ndtr, roots_legendre
 
 from ..core import Loss
-from ..data.dataset import check_sample_weight
 from ..losses.distributions.base import Distribution
 from ..losses.distributions.frozen import negative_binomial
-from ..preprocessing.tables import number_array
+from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data.dataset import check_sample_weight
 from ..losses.query_ranking import ndcg_of_queries, require_constant_weight, require_relevance
-from ..preprocessing.row_arguments import label_codes
-from ..preprocessing.tables import number_array
+from ..rows.row_arguments import label_codes
+from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import check_sample_weight
 from ..kernels import compiled
 from ..losses import SurvivalLoss
-from ..preprocessing.survival_targets import SurvivalTargets
-from ..preprocessing.tables import number_array
+from ..rows.survival_targets import SurvivalTargets
+from ..rows.tables import number_array
+from ..rows.weights import check_sample_weight
 from ..utils.typing import Array
 from .registry import METRICS, NamedMetric
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..boosting.loop import Shrunk
 from ..boosting.steps import Decay
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
-from ..preprocessing.category_encoding import CategoryEncoding
+from ..rows.category_encoding import CategoryEncoding
 from ..terms import KINDS, ClipAndLog, FeatureMap, ImputeAndEncode
 from ..terms.cosine_arrays import Projection
 from ..terms.ensemble import Ensemble

@@ -1,7 +1,7 @@
 """Rows that do not fit in memory: a fit reads them part by part and keeps a sample."""
 
 from .arrays import arrays
-from .arrow_streams import arrow, lazy
+from .arrow_streams import arrow
 from .core import Batch, Part, Source
 from .csv_files import csv
 from .data_iterators import data_iter
@@ -20,7 +20,6 @@ __all__ = [
     "batches",
     "csv",
     "data_iter",
-    "lazy",
     "parquet",
     "predict",
     "score",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from ..preprocessing.rows import row_bytes
+from ..rows.selection import row_bytes
 from ..utils.files import check_path
 from ..utils.typing import Array
 from .core import Batch, Part, Source

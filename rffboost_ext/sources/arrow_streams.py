@@ -10,7 +10,7 @@ from mmap import mmap
 from tempfile import TemporaryFile, gettempdir
 from typing import Any, ClassVar
 
-from ..preprocessing.rows import cast_columns
+from ..rows.selection import cast_columns
 from ..utils.packages import require_packages
 from ..utils.param_validation import BOOL, require
 from .arrays import forget_pages
@@ -68,13 +68,14 @@ def arrow(
     time: str | None = None,
     spill: bool = False,
 ) -> Tables:
-    """A dataset of Arrow, or a table of any package with streams of Arrow, as a source of rows.
+    """A dataset of Arrow, or a table of any package that gives streams of Arrow, as a source of rows.
 
     Parameters
     ----------
-    data : pyarrow.dataset.Dataset, or object with ``__arrow_c_stream__``
+    data : pyarrow.dataset.Dataset, polars.LazyFrame, or object with ``__arrow_c_stream__``
         Such as a relation of DuckDB, a table of ibis, a DataFrame of polars, or a table of Arrow. Each pass must
-        get the same rows in the same order, unless there is a `row_id`.
+        get the same rows in the same order, unless there is a `row_id`. A LazyFrame is collected batch by batch,
+        which needs polars 1.34 or newer.
     {columns}
     spill : bool, default=False
         Whether the columns that are used are first copied to a temporary file, which has no name and ends with the
@@ -93,67 +94,33 @@ def arrow(
     owner = "sources.arrow"
     require_packages(owner, "pyarrow")
     from pyarrow import RecordBatchReader
-    from pyarrow.dataset import Dataset
 
     require(owner, "spill", spill, BOOL)
-    is_dataset = isinstance(data, Dataset)
-    if not is_dataset and not hasattr(data, "__arrow_c_stream__"):
-        raise TypeError(
-            f"{owner}: data must be a dataset of Arrow or have __arrow_c_stream__, got a {type(data).__name__}"
-        )
     if isinstance(data, RecordBatchReader) and not spill:
         raise TypeError(f"{owner}: data must be readable again, got a RecordBatchReader: {ADVICE}")
-    scan: Callable[..., Any] = partial(scan_dataset if is_dataset else scan_stream, data)
+    scan, opened, types = open_stream_of(owner, data)
     name = f"the {type(data).__name__}"
-    opened = data if is_dataset else scan()
-    selection = choose_columns(owner, opened.schema, name, target, weight, group, row_id, columns, event, time)
-    schema = selection.types(opened.schema)
-    if spill:
-        scan = Spilled(scan() if is_dataset else opened, schema)
-    return Tables([Stream(f"{owner}: {name}", scan)], selection, schema, max_rows)
+    selection = choose_columns(owner, types, name, target, weight, group, row_id, columns, event, time)
+    schema = selection.types(types)
+    stream = Stream(f"{owner}: {name}", Spilled(opened, schema) if spill else scan)
+    return Tables([stream], selection, schema, max_rows)
 
 
-@document
-def lazy(
-    frame: Any,
-    target: str | Sequence[str] | None = None,
-    weight: str | None = None,
-    group: str | None = None,
-    row_id: str | None = None,
-    columns: Sequence[str] | None = None,
-    max_rows: int | str = "auto",
-    *,
-    event: str | None = None,
-    time: str | None = None,
-) -> Tables:
-    """A LazyFrame of polars, collected batch by batch in each pass, as a source of rows.
+def open_stream_of(owner: str, data: Any) -> tuple[Callable[..., Any], Iterable[Any], Any]:
+    """A function that reads data, as that of a :class:`Stream`, the batches of a first pass, and the schema."""
+    from pyarrow.dataset import Dataset
 
-    Parameters
-    ----------
-    frame : polars.LazyFrame
-        A query whose result has the same rows in the same order each time, unless there is a `row_id`. Polars
-        reads the columns that are used. It needs polars 1.34 or newer.
-    {columns}
-
-    {returns}
-
-    Examples
-    --------
-    >>> import polars
-    >>> from rffboost_ext import RFFBoostRegressor, sources
-    >>> frame = polars.LazyFrame({"size": range(100)}).with_columns(price=2 * polars.col("size"))
-    >>> rows = sources.lazy(frame, target="price")
-    >>> RFFBoostRegressor(learner="tree", n_estimators=5).fit(rows).n_rows_seen_
-    100
-    """
-    owner = "sources.lazy"
-    require_packages(owner, "pyarrow")
-    if not hasattr(frame, "collect_batches"):
-        raise TypeError(f"{owner}: frame must be a LazyFrame of polars >= 1.34, got a {type(frame).__name__}")
-    schema, name = frame.head(0).collect().to_arrow().schema, "the LazyFrame"
-    selection = choose_columns(owner, schema, name, target, weight, group, row_id, columns, event, time)
-    stream = Stream(f"{owner}: {name}", partial(scan_frame, frame))
-    return Tables([stream], selection, selection.types(schema), max_rows)
+    if isinstance(data, Dataset):
+        return partial(scan_dataset, data), scan_dataset(data), data.schema
+    if hasattr(data, "collect_batches"):
+        return partial(scan_frame, data), scan_frame(data), data.head(0).collect().to_arrow().schema
+    if hasattr(data, "__arrow_c_stream__"):
+        opened = scan_stream(data)
+        return partial(scan_stream, data), opened, opened.schema
+    raise TypeError(
+        f"{owner}: data must be a dataset of Arrow, a LazyFrame of polars >= 1.34, or have __arrow_c_stream__, "
+        f"got a {type(data).__name__}"
+    )
 
 
 def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:
@@ -182,9 +149,10 @@ def scan_stream(data: Any, columns: list[str] | None = None, size: int = 0) -> A
     return RecordBatchReader.from_stream(data)
 
 
-def scan_frame(frame: Any, columns: list[str], size: int) -> Iterator[Any]:
+def scan_frame(frame: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:
     """The record batches of a LazyFrame of polars."""
-    for rows in frame.select(columns).collect_batches(chunk_size=size, maintain_order=True, lazy=True):
+    frame = frame if columns is None else frame.select(columns)
+    for rows in frame.collect_batches(chunk_size=size, maintain_order=True, lazy=True):
         yield from rows.to_arrow().to_batches()
 
 

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from ..preprocessing.rows import gather_rows, row_bytes, take_rows
+import numpy as np
+
+from ..rows.selection import join_rows, row_bytes, take_rows
+from ..rows.tables import target_array
 from ..utils.param_validation import Integer, OneOf, is_auto, require
 from ..utils.typing import Array
 
@@ -60,6 +63,17 @@ class Batch:
     place: str = "row {}"
     first: int = 0
 
+    @classmethod
+    def of(cls, X: Any, start: int, y: Any = None, weight: Any = None, group: Any = None) -> Batch:
+        """Rows in containers of any kind, numbered from `start`; without X they are counted by `y`."""
+        columns: dict[str, Any] = {
+            # Targets of survival are structured arrays.
+            name: one if one is None or isinstance(one, np.ndarray) else target_array(one, name)
+            for name, one in (("y", y), ("weight", weight), ("group", group))
+        }
+        n_rows = np.shape(columns["y"] if X is None else X)[0]
+        return cls(X, np.arange(start, start + n_rows, dtype=np.uint64), **columns)
+
     def __len__(self) -> int:
         return len(self.row)
 
@@ -78,8 +92,8 @@ def gather(batches: Sequence[Batch], indices: Sequence[Array]) -> Batch:
     """Rows of several batches, one below the other."""
 
     def joint(name: str) -> Any:
-        pieces = [getattr(batch, name) for batch in batches]
-        return None if any(piece is None for piece in pieces) else gather_rows(pieces, indices)
+        columns = [getattr(batch, name) for batch in batches]
+        return None if any(column is None for column in columns) else join_rows(columns, indices)
 
     return Batch(*map(joint, ("X", "row", "y", "weight", "group")))
 

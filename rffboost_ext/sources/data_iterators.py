@@ -15,7 +15,7 @@ IGNORED = {"feature_names", "feature_types"}
 
 
 @dataclass(frozen=True)
-class Passes:
+class IteratorBatches:
     """The batches of an iterator of XGBoost, from the first one at each call."""
 
     iterator: Any
@@ -91,4 +91,4 @@ def data_iter(iterator: Any, *, max_rows: int | str = "auto") -> Source:
         raise TypeError(
             f"sources.data_iter: iterator must be a DataIter of XGBoost, got a {type(iterator).__name__}"
         )
-    return batches(Passes(iterator), max_rows=max_rows)
+    return batches(IteratorBatches(iterator), max_rows=max_rows)

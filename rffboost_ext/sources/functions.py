@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..preprocessing.tables import target_array
 from .core import Batch, Part, Source
 
-NAMES = "X", "y", "weight", "group"
 ADVICE = (
     "each pass over the rows calls it anew: give a function, as in sources.batches(lambda: read(path)), or write "
     "the rows to a file first"
@@ -69,25 +65,12 @@ class FunctionSource(Source):
         """The rows, numbered in their order."""
         start = 0
         for item in self.function():
-            batch = batch_of(item, start)
+            X, *columns = item if isinstance(item, tuple) else (item,)
+            if len(columns) > 3:
+                raise ValueError(
+                    f"sources.batches: function must yield (X, y, weight, group) or less, got {len(columns) + 1} "
+                    f"entries"
+                )
+            batch = Batch.of(X, start, *columns)
             yield batch
             start += len(batch)
-
-
-def batch_of(item: Any, start: int) -> Batch:
-    """What a function yields as rows whose numbers begin with `start`."""
-    X, *others = item if isinstance(item, tuple) else (item,)
-    if len(others) > 3:
-        raise ValueError(
-            f"sources.batches: function must yield (X, y, weight, group) or less, got {len(others) + 1} entries"
-        )
-    n_rows = np.shape(X)[0]
-    row = np.arange(start, start + n_rows, dtype=np.uint64)
-    names = zip(NAMES[1:], others, strict=False)
-    # Targets of survival are structured arrays.
-    columns: dict[str, Any] = {
-        name: one if isinstance(one, np.ndarray) else target_array(one, name)
-        for name, one in names
-        if one is not None
-    }
-    return Batch(X, row, **columns)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..preprocessing.targets import target_levels
+from ..rows.targets import target_levels
 from ..utils.typing import Array
 from .core import Batch
 from .sketch import uniform
@@ -27,7 +27,7 @@ class Levels:
     Parameters
     ----------
     kind : str
-        As in :func:`~rffboost_ext.preprocessing.targets.target_levels`.
+        As in :func:`~rffboost_ext.rows.targets.target_levels`.
     limit : int
         Number of rows of the sample.
     first : mapping

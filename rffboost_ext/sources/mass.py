@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Loss, Observations
-from ..data.sampling import SHARE_BY_WEIGHT, TINY, gradient_magnitude
-from ..preprocessing.targets import TargetEncoder
+from ..rows.sampling import SHARE_BY_WEIGHT, TINY, gradient_magnitude
+from ..rows.targets import TargetEncoder
 from ..utils.typing import Array
 from .core import Batch
 from .sample import batch_weight
@@ -16,7 +16,7 @@ from .sample import batch_weight
 
 @dataclass(frozen=True)
 class GradientMass:
-    r"""The mass of a row, as in :func:`~rffboost_ext.data.sampling.sampling_probabilities`:
+    r"""The mass of a row, as in :func:`~rffboost_ext.rows.sampling.sampling_probabilities`:
 
     .. math:: m_i = w_i \left(\frac{2}{3 \bar w} + \frac{\sum_c |g_{ic}|}{3 \overline{w |g|}}\right).
 

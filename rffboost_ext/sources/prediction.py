@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from ..core.loss import COUPLED
-from ..preprocessing.tables import number_array
+from ..rows.tables import number_array
 from ..utils.typing import Array
 from .core import Batch, Part, Source
 from .sample import batch_weight, draw, groups_or_rows, positive_rows

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..preprocessing.column_summary import ColumnSummary
-from ..preprocessing.targets import target_levels
+from ..rows.column_summary import ColumnSummary
+from ..rows.targets import target_levels
 from ..utils.typing import Array
 from .core import Batch, Part, Source
 from .levels import LEVELS, Levels

@@ -12,8 +12,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from ..data.columns import TIMES, column_array, is_missing
-from ..preprocessing.tables import get_column, is_table, mixed_array, read_table
+from ..rows.columns import TIMES, column_array, is_missing
+from ..rows.tables import get_column, is_table, mixed_array, read_table
 from ..utils.typing import Array
 from .core import Batch, Part
 

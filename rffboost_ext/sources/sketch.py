@@ -71,48 +71,48 @@ class Sketch:
         Number k of rows that the sample may have.
     bound : float
         Rows of larger keys are not in the sample.
-    pieces : tuple of pairs of ndarray and Batch
+    batches : tuple of pairs of ndarray and Batch
         Keys and rows.
     """
 
     limit: int
     bound: float = inf
-    pieces: tuple[tuple[Array, Batch], ...] = ()
+    batches: tuple[tuple[Array, Batch], ...] = ()
 
     def add(self, batch: Batch, key: Array) -> Sketch:
         """The sketch with further rows and their keys (m,)."""
-        return self.merge(Sketch(self.limit, pieces=((key, batch),)))
+        return self.merge(Sketch(self.limit, batches=((key, batch),)))
 
     def merge(self, other: Sketch) -> Sketch:
         """The sketch of the rows of two."""
         bound = min(self.bound, other.bound)
-        kept = (one.pieces if one.bound == bound else below(bound, one.pieces) for one in (self, other))
+        kept = (one.batches if one.bound == bound else below(bound, one.batches) for one in (self, other))
         joint = Sketch(self.limit, bound, tuple(chain(*kept)))
-        return joint.compact() if sum(len(key) for key, _ in joint.pieces) > SLACK * self.limit else joint
+        return joint.compact() if sum(len(key) for key, _ in joint.batches) > SLACK * self.limit else joint
 
     def compact(self) -> Sketch:
-        """The sketch without rows that cannot be in the sample, in one piece."""
-        key = np.concatenate([key for key, _ in self.pieces])
+        """The sketch without rows that cannot be in the sample, in one batch."""
+        key = np.concatenate([key for key, _ in self.batches])
         bound = float(np.partition(key, self.limit)[self.limit])
-        return replace(self, bound=bound, pieces=((key[key <= bound], self.rows(bound)),))
+        return replace(self, bound=bound, batches=((key[key <= bound], self.rows(bound)),))
 
     def rows(self, bound: float) -> Batch:
         """The rows of keys up to a bound, in one batch."""
         return gather(
-            [batch for _, batch in self.pieces], [np.flatnonzero(key <= bound) for key, _ in self.pieces]
+            [batch for _, batch in self.batches], [np.flatnonzero(key <= bound) for key, _ in self.batches]
         )
 
     def targets(self, limit: int) -> Batch:
         """The sample of at most `limit` rows, without features."""
-        pieces = tuple((key, replace(batch, X=None)) for key, batch in self.pieces)
-        return Sketch(min(limit, self.limit), pieces=pieces).sample()[0]
+        batches = tuple((key, replace(batch, X=None)) for key, batch in self.batches)
+        return Sketch(min(limit, self.limit), batches=batches).sample()[0]
 
     def sample(self) -> tuple[Batch, float]:
         """The rows in the order of their numbers, and the least key of the others.
 
         Rows of one group, which have one key, are all in the sample or none; the first group always is.
         """
-        key = np.concatenate([key for key, _ in self.pieces])
+        key = np.concatenate([key for key, _ in self.batches])
         bound, largest = inf, inf
         if len(key) > self.limit:
             bound = float(np.partition(key, self.limit)[self.limit])
@@ -123,9 +123,9 @@ class Sketch:
         return batch if is_sorted else batch.take(order), bound
 
 
-def below(bound: float, pieces: Iterable[tuple[Array, Batch]]) -> Iterator[tuple[Array, Batch]]:
-    """The pieces without the rows whose keys are above a bound."""
-    for key, batch in pieces:
+def below(bound: float, batches: Iterable[tuple[Array, Batch]]) -> Iterator[tuple[Array, Batch]]:
+    """The batches without the rows whose keys are above a bound."""
+    for key, batch in batches:
         index = np.flatnonzero(key <= bound)
         if len(index) == len(key):
             yield key, batch

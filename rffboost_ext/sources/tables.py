@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..data.columns import column_array
-from ..preprocessing.rows import cast_columns
-from ..preprocessing.tables import target_array
+from ..rows.columns import column_array
+from ..rows.selection import cast_columns
+from ..rows.tables import target_array
 from ..utils.param_validation import OPTIONAL, Instance, SequenceOf, require
 from ..utils.typing import Array
 from .core import Batch, Source
@@ -47,6 +47,8 @@ RETURNS = """Returns
         If a file does not exist, cannot be read, or changes later.
     ValueError, TypeError
         If a parameter is invalid, a column does not exist, or files have different columns."""
+# Maximum number of names of columns in a message.
+MAX_NAMES = 30
 # Bytes of a batch of numbers in double precision.
 BATCH_BYTES = 2**24
 F = TypeVar("F", bound=Callable[..., Any])
@@ -74,7 +76,7 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """What the columns of a table are.
 
     Parameters
@@ -168,7 +170,7 @@ def choose_columns(
     columns: Sequence[str] | None = None,
     event: str | None = None,
     time: str | None = None,
-) -> Columns:
+) -> ColumnRoles:
     """The columns that a user chose from a schema of Arrow, whose place messages name.
 
     Raises
@@ -188,7 +190,7 @@ def choose_columns(
     require(owner, "columns", columns, NAMES | OPTIONAL)
     targets: Any = target if target is None or isinstance(target, str) else tuple(target)
     targets = (event, time) if is_survival else targets
-    selection = Columns(tuple(columns or ()), targets, weight, group, row_id, is_survival)
+    selection = ColumnRoles(tuple(columns or ()), targets, weight, group, row_id, is_survival)
     if columns is None:
         ignored = {*selection.others, *index_columns(schema)}
         selection = replace(selection, features=tuple(name for name in schema.names if name not in ignored))
@@ -207,15 +209,12 @@ def require_names(owner: str, parameter: str, requested: Collection[str], names:
     if absent:
         near = {name: get_close_matches(name, names, 1) for name in absent}
         told = ", ".join(f"{name!r}" + "".join(f" (near: {one!r})" for one in near[name]) for name in absent)
-        raise ValueError(f"{owner}: {parameter} must name columns of {where}, {shortened(names)}, got {told}")
+        further = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        listed = ", ".join(names[:MAX_NAMES]) + further
+        raise ValueError(f"{owner}: {parameter} must name columns of {where}, {listed}, got {told}")
     for name in requested:
         if names.count(name) > 1:
             raise ValueError(f"{owner}: {where} must have distinct names of columns, got {name!r} twice")
-
-
-def shortened(names: Sequence[str], most: int = 30) -> str:
-    """The first of some names, and how many follow."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def index_columns(schema: Any) -> list[str]:
@@ -231,7 +230,7 @@ class TablePart:
     Parameters
     ----------
     piece : Piece
-    columns : Columns
+    columns : ColumnRoles
     schema : pyarrow.Schema
         The columns that are read, with the types of the source.
     first : int
@@ -239,7 +238,7 @@ class TablePart:
     """
 
     piece: Piece
-    columns: Columns
+    columns: ColumnRoles
     schema: Any
     first: int
 
@@ -276,14 +275,14 @@ class Tables(Source):
     Parameters
     ----------
     pieces : sequence of Piece
-    columns : Columns
+    columns : ColumnRoles
     schema : pyarrow.Schema
         The names and types of all columns that are read.
     max_rows : int or "auto", default="auto"
     """
 
     def __init__(
-        self, pieces: Sequence[Piece], columns: Columns, schema: Any, max_rows: int | str = "auto"
+        self, pieces: Sequence[Piece], columns: ColumnRoles, schema: Any, max_rows: int | str = "auto"
     ) -> None:
         super().__init__(max_rows)
         self.pieces, self.columns, self.schema = pieces, columns, schema

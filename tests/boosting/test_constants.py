@@ -8,9 +8,9 @@ import pytest
 from rffboost_ext import LOSSES, RFFIRLS, CoupledLoss, Observations, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.patience import Patience
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.losses.wrapper import LossWrapper
+from rffboost_ext.rows.dataset import Dataset
 
 from ..cases import LOSS_CASES, LOSS_NAMED, OBSERVED, OWN_COLUMNS, real
 from ..interop.target_cases import Gaussian

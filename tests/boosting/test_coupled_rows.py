@@ -23,7 +23,7 @@ from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.learners.kernel_machines.irls import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.metrics import METRICS, NamedMetric
-from rffboost_ext.preprocessing import log_transform
+from rffboost_ext.rows import log_transform
 
 from ..coupled_losses import (
     COUPLED,

@@ -17,10 +17,10 @@ from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, MeanLoss
 from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators.planning import compose, uses_early_stopping
 from rffboost_ext.inspection.history_display import selected_round
 from rffboost_ext.recipes import Facts, MemberRule, Recipe, choose_recipe
+from rffboost_ext.rows.dataset import Dataset
 
 from ..plans import planned
 

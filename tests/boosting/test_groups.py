@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.boosting.early_stopping.validation_split import assign_folds, holdout_mask, validation_splits
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.rows.dataset import Dataset
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -9,7 +9,7 @@ from rffboost_ext import LEARNERS, LOSSES, STEPS, Shrunk
 from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.plan import Member, Plan
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.rows.dataset import Dataset
 
 N = 150
 RANDOM = np.random.default_rng(0)

@@ -26,9 +26,9 @@ from rffboost_ext.boosting.loop import initial_ensemble
 from rffboost_ext.boosting.plan import Member, Plan, Start
 from rffboost_ext.boosting.run import EXTRA_ROUNDS, Run
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base
 from rffboost_ext.recipes import Facts, choose_recipe
+from rffboost_ext.rows.dataset import Dataset
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
 from ..cases import LOSS_CASES, make_data

@@ -34,7 +34,7 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def known():
+def predicted():
     """The predictions of a fit in memory."""
     return RFFBoostRegressor(**FAST).fit(X, Y).predict(X)
 
@@ -79,14 +79,14 @@ class Observed(SquaredError):
         raise LookupError("no derivative today")
 
 
-def test_models_are_trained_on_both_workers(client, known, tmp_path):
+def test_models_are_trained_on_both_workers(client, predicted, tmp_path):
     model = DaskRFFBoostRegressor(Observed(str(tmp_path)), client=client, **FAST).fit(blocks(X), blocks(Y))
-    np.testing.assert_array_equal(model.predict(blocks(X)).compute(scheduler=client), known)
+    np.testing.assert_array_equal(model.predict(blocks(X)).compute(scheduler=client), predicted)
     assert {path.name for path in tmp_path.iterdir()} == set(map(str, client.run(os.getpid).values()))
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_a_pass_costs_its_part(client, known, tmp_path):
+def test_a_worker_killed_in_a_pass_costs_its_part(client, predicted, tmp_path):
     def fragile(block, block_id):
         if block_id == (2, 0):
             kill_once(tmp_path / "killed")
@@ -95,13 +95,13 @@ def test_a_worker_killed_in_a_pass_costs_its_part(client, known, tmp_path):
     lazy = blocks(X).map_blocks(fragile, dtype=X.dtype, meta=np.empty((0, 0)))
     model = DaskRFFBoostRegressor(client=client, **FAST).fit(lazy, blocks(Y))
     assert (tmp_path / "killed").exists()
-    np.testing.assert_array_equal(model.predict(X), known)
+    np.testing.assert_array_equal(model.predict(X), predicted)
 
 
-def test_a_worker_killed_in_training_costs_its_model(client, known, tmp_path):
+def test_a_worker_killed_in_training_costs_its_model(client, predicted, tmp_path):
     model = DaskRFFBoostRegressor(Observed(str(tmp_path), "kill"), client=client, **FAST).fit(blocks(X), blocks(Y))
     assert (tmp_path / "killed").exists()
-    np.testing.assert_array_equal(model.predict(X), known)
+    np.testing.assert_array_equal(model.predict(X), predicted)
 
 
 @pytest.mark.parametrize("max_rows", [N, N // 2], ids=["in training", "in a pass"])
@@ -120,14 +120,14 @@ def test_lost_blocks_are_named(client):
         DaskRFFBoostRegressor(client=client, **FAST).fit(kept, blocks(Y))
 
 
-def test_the_current_client_is_used_and_pickles_do_without(client, known, tmp_path):
+def test_the_current_client_is_used_and_pickles_do_without(client, predicted, tmp_path):
     model = DaskRFFBoostRegressor(Observed(str(tmp_path)), **FAST)
     with client.as_current():
         model.fit(blocks(X), blocks(Y))
     assert any(tmp_path.iterdir())
     copy = pickle.loads(pickle.dumps(model.set_params(client=client)))
     assert (model.client, copy.client) == (client, None)
-    np.testing.assert_array_equal(copy.predict(blocks(X)).compute(), known)
+    np.testing.assert_array_equal(copy.predict(blocks(X)).compute(), predicted)
 
 
 def fitted_in_a_task():
@@ -135,10 +135,10 @@ def fitted_in_a_task():
     return DaskRFFBoostRegressor(**FAST).fit(blocks(X), blocks(Y)).predict(X)
 
 
-def test_a_fit_within_a_task_does_not_wait_for_itself(client, known):
+def test_a_fit_within_a_task_does_not_wait_for_itself(client, predicted):
     tasks = [client.submit(fitted_in_a_task, pure=False) for _ in range(2)]
     for task in tasks:
-        np.testing.assert_array_equal(task.result(timeout=60), known)
+        np.testing.assert_array_equal(task.result(timeout=60), predicted)
 
 
 def test_a_closed_client_is_refused(client):

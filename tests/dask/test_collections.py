@@ -28,6 +28,7 @@ from rffboost_ext.dask import (
     DaskRFFBoostRegressor,
     DaskRows,
 )
+from rffboost_ext.sources import predict
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -83,10 +84,10 @@ def unknown(values):
     ],
 )
 def test_arrays_give_the_model_of_a_fit_in_memory(name, cut, form):
-    model, local, y, given = CASES[name]
-    score = local.fit(X, y, **given).score(X, y, **given)
+    model, local, y, arguments = CASES[name]
+    score = local.fit(X, y, **arguments).score(X, y, **arguments)
     features = cut(X) if form is None else cut(X).map_blocks(form)
-    model = clone(model).fit(features, cut(y), **{name: cut(values) for name, values in given.items()})
+    model = clone(model).fit(features, cut(y), **{name: cut(values) for name, values in arguments.items()})
     assert (type(model.local()), model.n_rows_seen_) == (type(local), N)
     for method in filter(lambda name: hasattr(model, name), METHODS):
         here, lazy = getattr(model, method)(X), getattr(model, method)(features)
@@ -95,25 +96,26 @@ def test_arrays_give_the_model_of_a_fit_in_memory(name, cut, form):
         np.testing.assert_array_equal(lazy.compute(), here)
         np.testing.assert_array_equal(here, getattr(local, method)(X))
     # Like `predict`, `score` takes rows of a cluster and rows in memory.
-    assert model.score(X, y, **given) == score
-    given = {name: cut(values) for name, values in given.items()}
-    assert model.score(features, cut(y), **given) == pytest.approx(score)
+    assert model.score(X, y, **arguments) == score
+    arguments = {name: cut(values) for name, values in arguments.items()}
+    assert model.score(features, cut(y), **arguments) == pytest.approx(score)
 
 
 @pytest.mark.parametrize(
-    ("name", "known"), [("two classes", False), ("two classes", True), ("two targets", False), ("queries", False)]
+    ("name", "knows_categories"),
+    [("two classes", False), ("two classes", True), ("two targets", False), ("queries", False)],
 )
-def test_tables_give_the_model_of_a_fit_in_memory(name, known):
-    model, local, y, given = CASES[name]
-    local.fit(TABLE, y, **given)
-    table, columns = partitions(TABLE), {"y": y, **given}
-    if not known:
+def test_tables_give_the_model_of_a_fit_in_memory(name, knows_categories):
+    model, local, y, arguments = CASES[name]
+    local.fit(TABLE, y, **arguments)
+    table, columns = partitions(TABLE), {"y": y, **arguments}
+    if not knows_categories:
         table = table.assign(color=table["color"].astype(str).astype("category"))
         assert not table["color"].cat.known
     frames = {name: partitions(pd.DataFrame(one, index=TABLE.index)) for name, one in columns.items()}
     target = frames.pop("y")
-    given = {name: one[0] for name, one in frames.items()}
-    model = clone(model).fit(table, target if y.ndim > 1 else target[0], **given)
+    arguments = {name: one[0] for name, one in frames.items()}
+    model = clone(model).fit(table, target if y.ndim > 1 else target[0], **arguments)
     for method in filter(lambda name: hasattr(model, name), METHODS):
         lazy = getattr(model, method)(table)
         assert lazy.npartitions == table.npartitions
@@ -151,10 +153,12 @@ def test_weights_groups_and_evaluation_sets_are_those_of_a_fit_in_memory():
 
 @pytest.mark.parametrize("label", ["two classes", "queries"])
 def test_a_sample_does_not_depend_on_the_blocks(label):
-    model, _, y, given = CASES[label]
+    model, _, y, arguments = CASES[label]
     model = clone(model).set_params(max_rows=300)
     fits = [
-        model.fit(blocks(X, rows), blocks(y, 100), **{name: blocks(one) for name, one in given.items()}).predict(X)
+        model.fit(
+            blocks(X, rows), blocks(y, 100), **{name: blocks(one) for name, one in arguments.items()}
+        ).predict(X)
         for rows in (40, 170, N)
     ]
     assert model.n_rows_seen_ == N
@@ -181,27 +185,28 @@ def test_other_estimators_fit_to_the_rows_too():
     np.testing.assert_array_equal(model.predict(X), local.predict(X))
 
 
-def test_fits_go_on_with_rows_of_a_cluster():
+def test_fits_and_predictions_go_on_with_rows_of_a_cluster():
     rows, first = DaskRows(blocks(X), blocks(VALUE)), RFFBoostRegressor(**FAST).fit(X[:300], VALUE[:300])
     further = RFFBoostRegressor(**FAST)
     np.testing.assert_array_equal(
         further.fit(rows, init_model=first).predict(X), further.fit(X, VALUE, init_model=first).predict(X)
     )
+    np.testing.assert_array_equal(np.concatenate(list(predict(first, rows))), first.predict(X))
     again = deepcopy(first)
     np.testing.assert_array_equal(first.refresh(rows).predict(X), again.refresh(X, VALUE).predict(X))
     warm = {"learner": "tree", "early_stopping": False, "warm_start": True, "random_state": 0}
-    found = [
+    predicted = [
         model.fit(x, y).set_params(n_estimators=9).fit(x, -y).predict(X)
         for model, x, y in (
             (DaskRFFBoostRegressor(n_estimators=5, **warm), blocks(X), blocks(VALUE)),
             (RFFBoostRegressor(n_estimators=5, **warm), X, VALUE),
         )
     ]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*predicted)
 
 
-@pytest.mark.parametrize(("model", "local", "y", "given"), CASES.values(), ids=CASES)
-def test_parameters_are_those_of_the_wrapped_estimator(model, local, y, given):
+@pytest.mark.parametrize(("model", "local", "y", "arguments"), CASES.values(), ids=CASES)
+def test_parameters_are_those_of_the_wrapped_estimator(model, local, y, arguments):
     assert model.get_params(deep=False).keys() == local.get_params(deep=False).keys() | {"client", "max_rows"}
     assert repr(model) == f"Dask{local!r}".replace("\n ", "\n     ")
     assert repr(clone(model)) == repr(pickle.loads(pickle.dumps(model))) == repr(model)
@@ -224,7 +229,7 @@ def test_nested_parameters_are_set():
         (blocks(X), VALUE, ["DaskRFFBoostRegressor: y must be a dask", "numpy.ndarray"]),
         (blocks(X), blocks(VALUE[:500]), ["DaskRFFBoostRegressor: y must have as many rows as X, 600, got 500"]),
         (unknown(X), blocks(VALUE), ["DaskRFFBoostRegressor: y must have as many blocks as X, 5, got 4"]),
-        (unknown(X), blocks(VALUE, 120), ["X must have as many rows as the batch, 120"]),
+        (unknown(X), blocks(VALUE, 120), ["y must have as many rows as the batch, 150"]),
     ],
 )
 def test_collections_that_do_not_go_together_are_refused(X, y, parts):

@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from rffboost_ext import LassoPath, RFFBoostClassifier, RFFBoostRegressor, RFFRidge, SymmetricTree
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators.defaults import FEW, MANY_FEATURES, MEDIUM, SPACIOUS, TREE_ROWS, tree_depth
 from rffboost_ext.recipes import Facts, Recipe, choose_recipe
+from rffboost_ext.rows.dataset import Dataset
 
 from ..plans import recipe_for, rows_of
 

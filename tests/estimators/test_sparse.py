@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival, SymmetricTree, Tree, load_model
-from rffboost_ext.preprocessing import feature_expansion
+from rffboost_ext.rows import feature_expansion
 from rffboost_ext.utils import sparse
 from rffboost_ext.utils.sparse import SparseRows, compressed
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
-from rffboost_ext.preprocessing.feature_expansion import column_ranges, mean_and_scale
+from rffboost_ext.rows.feature_expansion import column_ranges, mean_and_scale
 from rffboost_ext.terms import FeatureMap
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))

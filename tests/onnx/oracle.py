@@ -14,7 +14,7 @@ from onnx_export.describe import RUNTIMES
 from onnx_export.export import HIGHEST_OPSET
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
-from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
+from rffboost_ext.rows.feature_encoder import FeatureEncoder
 from rffboost_ext.terms import Linear, Mapped
 
 from ..cases import PAIRS, make_data, make_estimator

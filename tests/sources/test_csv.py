@@ -113,7 +113,7 @@ def test_a_quote_within_a_cell_is_a_character(tmp_path):
     assert rows_of(sources.csv(tmp_path / "a.csv", "y"))[0]["a"].to_pylist() == ['5" pipe', "x"]
 
 
-def test_given_types_decide_and_errors_name_row_and_column(tmp_path):
+def test_types_of_the_user_decide_and_errors_name_row_and_column(tmp_path):
     (tmp_path / "a.csv").write_text("unused,price,code\n" + "".join(f"u,{row},00{row % 7}\n" for row in range(99)))
     source = sources.csv(tmp_path / "a.csv", columns=["code"], types={"code": pa.string()})
     assert next(source.parts()[0].batches()).X["code"][8].as_py() == "001"

@@ -57,7 +57,6 @@ BAD = {
     ),
     "no csv column": (lambda p: sources.csv([p / "a.csv", p / "b.csv"]), ValueError, "b.csv.*'b'"),
     "no stream": (lambda p: sources.arrow([[1.0]]), TypeError, "data.*list"),
-    "no frame": (lambda p: sources.lazy(TABLE), TypeError, "frame.*Table"),
     "delimiter": (lambda p: sources.csv(p / "a.csv", delimiter=";;"), ValueError, "delimiter.*';;'"),
     "types": (lambda p: sources.csv(p / "a.csv", types={"q": pa.int8()}), ValueError, "types.*'q'"),
     "spill": (lambda p: sources.arrow(TABLE, spill="yes"), TypeError, "spill.*yes"),

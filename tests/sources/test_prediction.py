@@ -47,8 +47,8 @@ def test_score_and_predictions_are_those_of_all_rows(model, y, form):
     assert sources.score(model, rows) == pytest.approx(model.score(X, y, WEIGHT), rel=1e-9)
     parts = list(sources.predict(model, CutRows(form(X), cuts=[0, 400], size=128)))
     assert max(map(len, parts)) == 128
-    expected, found = model.predict(X), np.concatenate(parts)
-    assert (found == expected).all() if found.dtype.kind == "U" else np.allclose(found, expected)
+    expected, predicted = model.predict(X), np.concatenate(parts)
+    assert (predicted == expected).all() if predicted.dtype.kind == "U" else np.allclose(predicted, expected)
 
 
 def test_score_of_a_ranker_is_of_whole_queries():

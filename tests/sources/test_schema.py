@@ -101,11 +101,11 @@ BATCHES = {
 
 @pytest.mark.parametrize("case", BATCHES)
 def test_batches_have_the_columns_of_the_first_one(case):
-    *given, words = BATCHES[case]
+    *batches, words = BATCHES[case]
     model = RFFBoostRegressor(
-        **FEW, categorical_features=None if isinstance(given[0][0], np.ndarray) else ["kind"]
+        **FEW, categorical_features=None if isinstance(batches[0][0], np.ndarray) else ["kind"]
     )
-    source = sources.batches(lambda: iter(given))
+    source = sources.batches(lambda: iter(batches))
     if words is None:
         assert model.fit(source).n_rows_seen_ == 2 * N
         return
@@ -179,9 +179,9 @@ def test_integers_that_are_not_exact_are_named_with_file_and_column(read, tmp_pa
     paths = [str(tmp_path / f"{name}.parquet") for name in columns]
     for path, column in zip(paths, columns.values(), strict=True):
         pq.write_table(pa.table({"account": column, "y": [0.0, 1.0]}), path)
-    for several in (paths[:2], [paths[0], paths[2]]):
-        with pytest.raises(ValueError, match=rf"{several[1]}: column 'account'"):
-            RFFBoostRegressor(**FEW).fit(read(several, "y"))
+    for files in (paths[:2], [paths[0], paths[2]]):
+        with pytest.raises(ValueError, match=rf"{files[1]}: column 'account'"):
+            RFFBoostRegressor(**FEW).fit(read(files, "y"))
 
 
 @pytest.mark.parametrize("max_rows", ["auto", 20])
@@ -233,11 +233,11 @@ def test_no_class_is_lost_and_a_share_of_rows_is_kept(y, seed):
 
 
 def test_weights_count_the_rows_of_a_rare_class_without_bias():
-    model, found = RFFBoostClassifier(**FEW), []
+    model, totals = RFFBoostClassifier(**FEW), []
     for seed in range(40):
         sample = model.set_params(random_state=seed).draw(sources.arrays(FEATURES, RARE, max_rows=200))
-        found.append(sample.weight[sample.y == 9].sum() * MANY / 200)
-    assert np.mean(found) == pytest.approx(9, abs=4 * np.std(found) / np.sqrt(40))
+        totals.append(sample.weight[sample.y == 9].sum() * MANY / 200)
+    assert np.mean(totals) == pytest.approx(9, abs=4 * np.std(totals) / np.sqrt(40))
 
 
 def times(n_events):

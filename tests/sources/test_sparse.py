@@ -27,15 +27,15 @@ def batches(X, y, weight=None, group=None, max_rows="auto"):
     def blocks():
         for start in range(0, N, 700):
             rows = slice(start, start + 700)
-            part, given = csr_array(X)[rows], (one if one is None else one[rows] for one in (y, weight, group))
-            yield (part if start % 1400 else part.toarray(), *given)
+            part, columns = csr_array(X)[rows], (one if one is None else one[rows] for one in (y, weight, group))
+            yield (part if start % 1400 else part.toarray(), *columns)
 
     return sources.batches(blocks, max_rows=max_rows)
 
 
-def parts(X, y, **given):
+def parts(X, y, **columns):
     """Parts, some without rows."""
-    return CutRows(X, y, **given, **WAYS["a tree of parts"])
+    return CutRows(X, y, **columns, **WAYS["a tree of parts"])
 
 
 # Each case in one form, and one case in all forms.

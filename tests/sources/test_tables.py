@@ -29,10 +29,10 @@ def write_csv(folder, cuts=(100,)):
 
 def rows_of(source, features=True):
     """All rows of a source: their numbers, features as lists by name, targets and weights."""
-    found = [batch for part in pickle.loads(pickle.dumps(source.parts())) for batch in part.batches(features)]
-    X = [batch.X for batch in found]
+    batches = [batch for part in pickle.loads(pickle.dumps(source.parts())) for batch in part.batches(features)]
+    X = [batch.X for batch in batches]
     joint = pa.concat_tables(X, promote_options="permissive").to_pydict() if features else X
-    return joint, *(np.concatenate([getattr(batch, name) for batch in found]) for name in ("row", "y", "weight"))
+    return joint, *(np.concatenate([getattr(batch, name) for batch in batches]) for name in ("row", "y", "weight"))
 
 
 CATEGORIES = {"letter": pa.dictionary(pa.int32(), pa.string())}
@@ -43,7 +43,8 @@ MAKERS = {
     "table": lambda folder: sources.arrow(TABLE, **ROLES),
     "polars": lambda folder: sources.arrow(pl.from_arrow(TABLE), **ROLES),
     "reader": lambda folder: sources.arrow(TABLE.to_reader(70), **ROLES, spill=True),
-    "lazy": lambda folder: sources.lazy(pl.from_arrow(TABLE).lazy(), **ROLES),
+    "lazy": lambda folder: sources.arrow(pl.from_arrow(TABLE).lazy(), **ROLES),
+    "spilled query": lambda folder: sources.arrow(pl.from_arrow(TABLE).lazy(), **ROLES, spill=True),
 }
 
 
@@ -82,7 +83,7 @@ def test_numbers_and_gaps_may_differ_between_files(tmp_path):
     assert pa.concat_tables(X)["x"].to_pylist() == [1.0, 2.0, 0.5, None, None]
 
 
-def test_text_labels_several_targets_and_groups(tmp_path):
+def test_text_labels_two_targets_and_groups(tmp_path):
     pq.write_table(TABLE, tmp_path / "a.parquet")
     source = sources.parquet(tmp_path / "a.parquet", target="label", group="whole", columns=["number"])
     (batch,) = source.parts()[0].batches()

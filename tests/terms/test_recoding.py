@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Tree, average, load_model
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, joint_encoding, recoding_of
+from rffboost_ext.rows.category_encoding import CategoryEncoding, joint_encoding, recoding_of
 from rffboost_ext.terms import Recoding
 
 from ..own_parts import Linear

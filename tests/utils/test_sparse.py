@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from rffboost_ext.preprocessing.rows import ENTRY, NUMBER, row_bytes
+from rffboost_ext.rows.selection import ENTRY, NUMBER, row_bytes
 from rffboost_ext.utils.sparse import MOST_COLUMNS, SparseRows, compressed
 
 

@@ -25,7 +25,7 @@ from rffboost_ext._signals import atomic_fit
 from rffboost_ext.core import Round
 from rffboost_ext.learners.design import Design
 from rffboost_ext.losses import SquaredError
-from rffboost_ext.preprocessing.feature_expansion import mean_and_scale
+from rffboost_ext.rows.feature_expansion import mean_and_scale
 from rffboost_ext.utils.param_validation import BOOL, POSITIVE, SEED, Check, Instance, OneOf, require_all
 from rffboost_ext.utils.registry import Registry
 from rffboost_ext.utils.typing import Array

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...contracts.fit import is_foreign
 from ...core import CoupledLoss, Loss, Observations, Term
-from ...data.dataset import Dataset
 from ...losses.links import LARGEST_EXPONENT
+from ...rows.dataset import Dataset
 from ...terms import outputs_of_each
 from ...utils.sparse import Rows
 from ...utils.typing import Array

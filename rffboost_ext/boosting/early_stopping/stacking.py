@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Loss, Observations
-from ...data.dataset import Dataset
+from ...rows.dataset import Dataset
 from ...terms.ensemble import Ensemble
 from ...utils.typing import Array
 

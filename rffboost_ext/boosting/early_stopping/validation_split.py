@@ -11,7 +11,7 @@ import numpy as np
 
 from ...contracts.fit import baseline_of
 from ...core import Loss, Observations
-from ...data.dataset import Dataset, Index
+from ...rows.dataset import Dataset, Index
 from ...utils.param_validation import Check
 from ...utils.typing import Array
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Round
-from ...data.sampling import draw_uniform
+from ...rows.sampling import draw_uniform
 from ...utils.kernel_ridge import PenaltySearch, SelectedKernel, best_kernel, best_ridge
 from ...utils.typing import Array
 from .random_features import feature_columns

@@ -11,10 +11,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array
 
-from ..data.columns import (
+from ..utils.param_validation import told
+from ..utils.sparse import SparseRows, compressed, is_sparse
+from ..utils.typing import Array
+from .columns import (
     EXACT_INTEGERS,
     REAL_KINDS,
     TIMES,
@@ -25,10 +27,6 @@ from ..data.columns import (
     is_plain_number,
     real_numbers,
 )
-from ..data.dataset import check_sample_weight
-from ..utils.param_validation import told
-from ..utils.sparse import SparseRows, compressed, is_sparse
-from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
 # Maximum number of levels of text that is categorical by itself.
@@ -315,17 +313,3 @@ def require_distinct(column: Array, name: str) -> None:
             f"{name} must hold integers that differ in double precision, got {codes[place]} and "
             f"{codes[place + 1]}: number codes from 0, as np.unique(codes, return_inverse=True) does"
         )
-
-
-def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
-    """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
-    X, y, sample_weight = native_table(read_table(X)), target_array(y), read_table(sample_weight, "sample_weight")
-    if np.ndim(y) not in (1, 2):
-        raise ValueError(f"y must have shape (n,) or (n, C), got {np.shape(y)}")
-    check_consistent_length(X, y)
-    weight = check_sample_weight(sample_weight, len(y))
-    if (weight > 0.0).all():
-        return X, y, weight
-    rows = np.flatnonzero(weight)
-    X, y = (_safe_indexing(values, rows) for values in indexable(X, y))
-    return X, y, weight[rows]

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree, average, load_model
-from rffboost_ext.preprocessing.category_encoding import category_lists
-from rffboost_ext.preprocessing.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
+from rffboost_ext.rows.category_encoding import category_lists
+from rffboost_ext.rows.feature_expansion import INDICATOR_SCALE, MAX_ONE_HOT, one_hot
 from rffboost_ext.terms import Mapped
 
 from ..cases import each_learner, make_estimator

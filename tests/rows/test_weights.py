@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
-from rffboost_ext.data.dataset import Dataset, merge_duplicates
+from rffboost_ext.rows.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.utils.arrays import row_hashes
 
@@ -29,7 +29,7 @@ def scores(model, X):
 @pairs
 def test_integer_weights_repeat_rows(loss, learner):
     X, y = make_data(loss)
-    every, found = np.arange(len(y)), []
+    every, predicted = np.arange(len(y)), []
     for weight, rows in [
         (COUNTS, np.repeat(every, COUNTS)),
         (np.ones(len(y)), every),
@@ -37,9 +37,9 @@ def test_integer_weights_repeat_rows(loss, learner):
     ]:
         weighted = make_estimator(loss, learner).fit(X, y, sample_weight=weight)
         repeated = make_estimator(loss, learner).fit(X[rows], y[rows])
-        found.append(scores(weighted, X))
-        np.testing.assert_array_equal(found[-1], scores(repeated, X))
-    assert np.abs(found[0] - found[1]).max() > 1e-3
+        predicted.append(scores(weighted, X))
+        np.testing.assert_array_equal(predicted[-1], scores(repeated, X))
+    assert np.abs(predicted[0] - predicted[1]).max() > 1e-3
 
 
 @pairs
@@ -50,9 +50,9 @@ def test_integer_weights_repeat_rows_in_the_loop(loss, learner):
     X, y = make_data(loss)
     y, kept = as_targets(y), COUNTS > 0
     moment = {"feature_map": FeatureMap(center=np.ones(3), scale=np.full(3, 2.0)), "precision": "float64"}
-    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": rounds(loss), "random_state": 0}
-    weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **given)
-    repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **given)
+    options = {"loss": loss.make(), "learner": learner.make(), "n_estimators": rounds(loss), "random_state": 0}
+    weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **options)
+    repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **options)
     # Sums over other numbers of rows are rounded in another way, and rounds amplify that.
     np.testing.assert_allclose(weighted.raw(X), repeated.raw(X), rtol=0, atol=10.0 * learner.tol)
 

@@ -29,13 +29,13 @@ def uneven(n=300):
 
 
 @pairs
-@pytest.mark.parametrize("given", ["balanced", "dict"])
-def test_they_are_sample_weights(loss, learner, given):
+@pytest.mark.parametrize("class_weight", ["balanced", "dict"])
+def test_they_are_sample_weights(loss, learner, class_weight):
     X, y = make_data(loss)
-    given = {0: 0.3, 1: 2.5} if given == "dict" else given
+    class_weight = {0: 0.3, 1: 2.5} if class_weight == "dict" else class_weight
     model = make_estimator(loss, learner, n_estimators=3)
-    own = clone(model).set_params(class_weight=given).fit(X, y)
-    other = model.fit(X, y, sample_weight=compute_sample_weight(given, y))
+    own = clone(model).set_params(class_weight=class_weight).fit(X, y)
+    other = model.fit(X, y, sample_weight=compute_sample_weight(class_weight, y))
     np.testing.assert_allclose(own.decision_function(X), other.decision_function(X), atol=1e-6)
 
 
@@ -64,8 +64,8 @@ def test_held_out_rows_are_weighted_too():
     labels = np.array(["no", "yes"])[y]
     model.fit(X + 0.1, labels, eval_set=[(X, labels)])
     loss = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
-    found = model.evals_result_["validation_0"]["log_loss"][model.n_estimators_ - 1]
-    assert found == pytest.approx(np.average(loss, weights=np.where(y == 1, 4.0, 1.0)))
+    monitored = model.evals_result_["validation_0"]["log_loss"][model.n_estimators_ - 1]
+    assert monitored == pytest.approx(np.average(loss, weights=np.where(y == 1, 4.0, 1.0)))
 
 
 def test_unknown_classes_are_named():
@@ -77,8 +77,8 @@ def test_the_signature_is_that_of_both_estimators_and_the_weights():
     own, shared = (inspect.signature(shell).parameters for shell in (RFFBoostClassifier, BaseRFFBoost))
     weight = inspect.Parameter("class_weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
     assert list(own.values()) == [*shared.values(), weight]
-    given = {name: object() for name in own}
-    assert RFFBoostClassifier(**given).get_params(deep=False) == given
+    parameters = {name: object() for name in own}
+    assert RFFBoostClassifier(**parameters).get_params(deep=False) == parameters
 
 
 def test_a_part_of_the_data_may_lack_a_class():
@@ -92,13 +92,13 @@ def test_a_part_of_the_data_may_lack_a_class():
 
 
 @pytest.mark.parametrize(
-    "given", [Counter({0: 1, 1: 4}), defaultdict(float, {1: 4.0}), MappingProxyType({1: 4.0})], ids=repr
+    "class_weight", [Counter({0: 1, 1: 4}), defaultdict(float, {1: 4.0}), MappingProxyType({1: 4.0})], ids=repr
 )
-def test_every_mapping_is_kept_in_files(given, tmp_path):
+def test_every_mapping_is_kept_in_files(class_weight, tmp_path):
     X, y = uneven()
-    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0, class_weight=given).fit(X, y)
+    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0, class_weight=class_weight).fit(X, y)
     model.save_model(tmp_path / "model")
     again = load_model(tmp_path / "model")
-    assert again.class_weight == dict(given)
+    assert again.class_weight == dict(class_weight)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(clone(again).fit(X, y).predict_proba(X), model.predict_proba(X))

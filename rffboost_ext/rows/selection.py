@@ -33,29 +33,29 @@ def take_rows(X: Any, index: Array) -> Any:
     return native_table(table[index]) if is_table(table) else np.asarray(X)[index]
 
 
-def gather_rows(pieces: Sequence[Any], indices: Sequence[Array]) -> Any:
-    """Rows of several pieces of an array or a table, one below the other, in the type of their package.
+def join_rows(containers: Sequence[Any], indices: Sequence[Array]) -> Any:
+    """Rows of several arrays, matrices or tables, one below the other, in the type of their package.
 
-    If one piece is sparse, all rows are.
-    Categorical columns stay categorical, whatever categories each piece has.
+    If one is sparse, all rows are.
+    Categorical columns stay categorical, whatever categories each container has.
 
     Parameters
     ----------
-    pieces : sequence of ndarray, sparse matrix or table
+    containers : sequence of ndarray, sparse matrix or table
     indices : sequence of ndarray
-        The rows of each piece.
+        The rows of each container.
     """
-    if any(map(issparse, pieces)):
-        rows = [csr_array(piece)[index] for piece, index in zip(pieces, indices, strict=True)]
+    if any(map(issparse, containers)):
+        rows = [csr_array(container)[index] for container, index in zip(containers, indices, strict=True)]
         return vstack(rows, format="csr")
-    if isinstance(pieces[0], np.ndarray):
-        return gather_array(pieces, indices)
-    tables = [read_table(piece)[index] for piece, index in zip(pieces, indices, strict=True)]
+    if isinstance(containers[0], np.ndarray):
+        return join_arrays(containers, indices)
+    tables = [read_table(container)[index] for container, index in zip(containers, indices, strict=True)]
     if not is_table(tables[0]):
-        return gather_array([np.asarray(piece) for piece in pieces], indices)
+        return join_arrays([np.asarray(container) for container in containers], indices)
     native, package = [table.to_native() for table in tables], tables[0].implementation
     if package.is_pandas():
-        return concatenate_pandas(native)
+        return join_frames(native)
     if package.is_polars():
         polars = nw.dependencies.get_polars()
         if any(one.schema != native[0].schema for one in native):
@@ -82,27 +82,27 @@ def cast_columns(owner: str, table: Any, schema: Any) -> Any:
     return type(table).from_arrays(columns, schema=schema)
 
 
-def gather_array(pieces: Sequence[Array], indices: Sequence[Array]) -> Array:
+def join_arrays(arrays: Sequence[Array], indices: Sequence[Array]) -> Array:
     """Rows of several arrays, without a copy of each before they are joined."""
-    out = np.empty((sum(map(len, indices)), *pieces[0].shape[1:]), dtype=np.result_type(*pieces))
+    out = np.empty((sum(map(len, indices)), *arrays[0].shape[1:]), dtype=np.result_type(*arrays))
     start = 0
-    for piece, index in zip(pieces, indices, strict=True):
+    for array, index in zip(arrays, indices, strict=True):
         rows = out[start : start + len(index)]
-        if piece.dtype == out.dtype:
+        if array.dtype == out.dtype:
             # The mode "raise" would copy them first.
-            np.take(piece, index, axis=0, out=rows, mode="clip")
+            np.take(array, index, axis=0, out=rows, mode="clip")
         else:
-            rows[:] = piece[index]
+            rows[:] = array[index]
         start += len(index)
     return out
 
 
-def concatenate_pandas(pieces: Sequence[Any]) -> Any:
+def join_frames(frames: Sequence[Any]) -> Any:
     """Data frames one below the other; pandas itself makes text of columns with several sets of categories."""
     pandas = nw.dependencies.get_pandas()
-    joint = pandas.concat(pieces, ignore_index=True)
-    kinds = [(name, kind) for piece in pieces for name, kind in piece.dtypes.items()]
+    joint = pandas.concat(frames, ignore_index=True)
+    kinds = [(name, kind) for frame in frames for name, kind in frame.dtypes.items()]
     for name in {name for name, kind in kinds if isinstance(kind, pandas.CategoricalDtype)}:
-        typed = [piece[name].astype("category") for piece in pieces]
+        typed = [frame[name].astype("category") for frame in frames]
         joint[name] = pandas.Series(pandas.api.types.union_categoricals(typed, ignore_order=True))
     return joint

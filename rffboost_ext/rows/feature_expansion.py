@@ -40,10 +40,10 @@ def fit_feature_expansion(
     """The imputation and encoding of training data; None if learners are fitted to the data themselves.
 
     Missing numbers are imputed by linear regression on the other numeric columns and flagged by an indicator
-    (:func:`imputation_regressions`). If no number is missing in training,
-    those of other data are imputed by the mean. Categories are one-hot encoded by scikit-learn's OneHotEncoder. A
-    missing value is a category of its own if the column has any in training. Otherwise, like an unknown category,
-    it is encoded as the mean of the one-hot columns, which is 0 after standardising.
+    (:func:`imputation_regressions`). If no number is missing in training, those of other data are imputed by the
+    mean. Categories are one-hot encoded, the rarest in one column (:func:`one_hot`). A missing value is a category
+    of its own if the column has any in training. Otherwise, like an unknown category, it is encoded as the mean of
+    the one-hot columns, which is 0 after standardising.
 
     Of a sparse matrix learners see a sketch: the columns with the most entries. Missing numbers are imputed by the
     mean there.

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..data.columns import is_missing
 from ..utils.param_validation import told
 from ..utils.sparse import SparseRows, is_finite
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, category_array, resolve_categorical_features
+from .columns import is_missing
 from .tables import (
     MAX_TEXTS,
     allowed_in_fit,

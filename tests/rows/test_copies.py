@@ -19,8 +19,8 @@ from rffboost_ext import (
     average,
     load_model,
 )
-from rffboost_ext.data.dataset import Dataset, are_rows_of
 from rffboost_ext.learners import SymmetricTree
+from rffboost_ext.rows.dataset import Dataset, are_rows_of
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
@@ -52,11 +52,13 @@ def test_rows_are_held_out_one_by_one(params, n_held) -> None:
 
 
 def test_the_order_of_rows_is_that_given() -> None:
-    seen = []
+    targets = []
     order = RNG.permutation(240) % 120
-    model = RFFBoostRegressor(**BRIEF, validation_fraction=KFold(3), callbacks=[lambda p: seen.append(p.round.y)])
+    model = RFFBoostRegressor(
+        **BRIEF, validation_fraction=KFold(3), callbacks=[lambda p: targets.append(p.round.y)]
+    )
     model.fit(X[order], Y[order])
-    np.testing.assert_allclose(seen[0][:, 0], Y[order][80:])
+    np.testing.assert_allclose(targets[0][:, 0], Y[order][80:])
 
 
 @pytest.mark.parametrize(
@@ -65,12 +67,12 @@ def test_the_order_of_rows_is_that_given() -> None:
 @pytest.mark.parametrize(("rows", "n_copies"), [(np.arange(120), 0), (SOME, 6), (MANY, 7), (TWICE, 120)])
 def test_a_message_states_more_than_5_percent_of_copies(read, rows, n_copies, tmp_path) -> None:
     model = RFFBoostRegressor(**BRIEF)
-    found = messages(model, read(X[rows]), Y[rows])
+    warned = messages(model, read(X[rows]), Y[rows])
     assert model.n_copies_ == n_copies
     if n_copies <= 6:
-        assert not found
+        assert not warned
     else:
-        (text,) = found
+        (text,) = warned
         assert text.startswith(f"RFFBoostRegressor: {n_copies} of {len(rows)} rows ({n_copies / len(rows):.1%})")
         assert "training rows" in text
         assert "groups=" in text
@@ -97,7 +99,7 @@ def test_a_printed_report_has_the_number_too(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("params", "given"),
+    ("params", "arguments"),
     [
         ({}, {"groups": TWICE}),
         ({}, {"eval_set": (X + 1.0, Y)}),
@@ -106,10 +108,10 @@ def test_a_printed_report_has_the_number_too(capsys) -> None:
     ],
     ids=["groups", "eval_set", "splitter", "no early stopping"],
 )
-def test_no_message_where_single_rows_are_not_held_out(params, given) -> None:
+def test_no_message_where_single_rows_are_not_held_out(params, arguments) -> None:
     model = RFFBoostRegressor(**BRIEF)
     assert messages(model, X[TWICE], Y[TWICE])
-    assert not messages(model.set_params(**params), X[TWICE], Y[TWICE], **given)
+    assert not messages(model.set_params(**params), X[TWICE], Y[TWICE], **arguments)
     assert not hasattr(model, "n_copies_")
 
 

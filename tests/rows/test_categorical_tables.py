@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor, load_model, save_model
-from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding, joint_encoding
+from rffboost_ext.rows.category_encoding import category_lists, fit_category_encoding, joint_encoding
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, by_hand, classifier, scores
 

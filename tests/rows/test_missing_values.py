@@ -20,7 +20,7 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.data.dataset import Dataset, merge_duplicates
+from rffboost_ext.rows.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
 
 from ..cases import each_learner, make_data, make_estimator

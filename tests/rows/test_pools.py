@@ -7,7 +7,7 @@ import numpy as np
 from rffboost_ext import LEARNER_POLICIES, LOSSES, STEPS, LearnerPolicy, RFFBoostRegressor, RFFNewton
 from rffboost_ext.boosting.plan import Member
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.rows.dataset import Dataset
 
 Array = np.ndarray
 
@@ -28,11 +28,11 @@ def pooled(n_estimators: int, n: int = 400, **params: object) -> tuple[RFFBoostR
 
 
 def test_many_rows_are_seen_a_pool_at_a_time() -> None:
-    seen: list[Array] = []
-    model, X, y = pooled(120, callbacks=[lambda progress: seen.append(progress.round.design.original)])
-    assert len(seen) == model.n_estimators_ == 120
-    assert all(abs(len(rows) - 60) <= 25 for rows in seen)
-    assert len({id(rows) for rows in seen}) == 3
+    features: list[Array] = []
+    model, X, y = pooled(120, callbacks=[lambda progress: features.append(progress.round.design.original)])
+    assert len(features) == model.n_estimators_ == 120
+    assert all(abs(len(rows) - 60) <= 25 for rows in features)
+    assert len({id(rows) for rows in features}) == 3
     assert model.score(X, y) > 0.9
 
 
@@ -43,9 +43,9 @@ def test_a_warm_start_after_pools_computes_scores_of_all_rows() -> None:
 
 
 def test_few_rows_are_seen_at_once() -> None:
-    seen: list[int] = []
-    pooled(3, n=120, callbacks=[lambda progress: seen.append(progress.round.design.n_samples)])
-    assert seen == [120] * 3
+    sizes: list[int] = []
+    pooled(3, n=120, callbacks=[lambda progress: sizes.append(progress.round.design.n_samples)])
+    assert sizes == [120] * 3
 
 
 def test_pools_go_with_early_stopping() -> None:
@@ -60,9 +60,9 @@ def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     member = Member(Pooled(), STEPS.create("unit"), pool_size=60)
     trainer = Trainer(LOSSES.create("log_loss"), member, True, 7, 1, "float32")
     drawn: list[list[set[tuple[float, ...]]]] = [[], []]
-    for seen in drawn:
+    for pools in drawn:
         trainer.fit(
-            rows, 101, [lambda progress, seen=seen: seen.append({*map(tuple, progress.round.design.original)})]
+            rows, 101, [lambda progress, pools=pools: pools.append({*map(tuple, progress.round.design.original)})]
         )
     assert drawn[0] == drawn[1]
     assert drawn[0][0] == drawn[0][49] != drawn[0][50]

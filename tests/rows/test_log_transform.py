@@ -22,9 +22,9 @@ from rffboost_ext import (
     RFFNewton,
     Trees,
 )
-from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.preprocessing.log_transform import (
+from rffboost_ext.rows.dataset import Dataset
+from rffboost_ext.rows.log_transform import (
     GAMMAS,
     PENALTIES,
     candidate_log_scales,

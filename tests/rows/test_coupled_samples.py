@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.data.dataset import Dataset, are_rows_of
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
+from rffboost_ext.rows.dataset import Dataset, are_rows_of
 
 RNG = np.random.default_rng(0)
 # Queries of 1 to 20 rows, in no order.
@@ -38,10 +38,10 @@ def test_groups_are_drawn_as_a_whole_with_one_factor() -> None:
 
 def test_weighted_sums_over_groups_are_unbiased() -> None:
     drawn = samples(DATA.coupled_by(LOSS), LOSS, 1_000)
-    for values, known in ((lambda rows: rows.y[:, 0], RELEVANCE), (lambda rows: np.ones(len(rows)), np.ones(N))):
-        found = np.array([one.weight @ values(one) for one in drawn])
-        wanted = SIZE / N * float(DATA.weight @ known)
-        assert found.mean() == pytest.approx(wanted, abs=4.0 * found.std() / np.sqrt(len(found)))
+    for values, column in ((lambda rows: rows.y[:, 0], RELEVANCE), (lambda rows: np.ones(len(rows)), np.ones(N))):
+        sums = np.array([one.weight @ values(one) for one in drawn])
+        expected = SIZE / N * float(DATA.weight @ column)
+        assert sums.mean() == pytest.approx(expected, abs=4.0 * sums.std() / np.sqrt(len(sums)))
     assert np.mean([len(one) for one in drawn]) == pytest.approx(SIZE, rel=0.03)
     assert max(one.weight.max() for one in drawn) <= 1.5 * DATA.weight.max() + 1e-9
 
@@ -83,7 +83,7 @@ def test_rows_are_coupled_by_any_loss_or_metric() -> None:
 
 def test_a_group_with_a_training_row_is_one_of_the_training_set() -> None:
     rows = DATA.coupled_by(LOSS)
-    known = np.isin(QUERY, [3, 4]) & (np.arange(N) % 2 == 0)
+    is_training = np.isin(QUERY, [3, 4]) & (np.arange(N) % 2 == 0)
     np.testing.assert_array_equal(
-        are_rows_of(rows.take(np.flatnonzero(known)), rows), np.isin(QUERY, QUERY[known])
+        are_rows_of(rows.take(np.flatnonzero(is_training)), rows), np.isin(QUERY, QUERY[is_training])
     )

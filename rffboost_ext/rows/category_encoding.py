@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..data.columns import is_missing
 from ..terms.category_sets import Recoding
 from ..terms.ensemble import Ensemble
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
+from .columns import is_missing
 from .tables import (
     categorical_columns,
     column_names,

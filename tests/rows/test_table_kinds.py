@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.data.columns import column_array, is_missing
-from rffboost_ext.data.dataset import check_sample_weight
-from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
-from rffboost_ext.preprocessing.row_arguments import encode_groups
-from rffboost_ext.preprocessing.tables import as_numbers, label_array, number_array, number_columns, read_table
-from rffboost_ext.preprocessing.targets import encode_labels
+from rffboost_ext.rows.category_encoding import category_lists, fit_category_encoding
+from rffboost_ext.rows.columns import column_array, is_missing
+from rffboost_ext.rows.row_arguments import encode_groups
+from rffboost_ext.rows.tables import as_numbers, label_array, number_array, number_columns, read_table
+from rffboost_ext.rows.targets import encode_labels
+from rffboost_ext.rows.weights import check_sample_weight
 
 DAY = datetime.datetime(2020, 1, 2, 3)
 # Two values of each kind; float64 rounds both large integers to one number.

@@ -11,10 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..core import Loss
-from ..data.dataset import require_precise
 from ..utils.typing import Array
-from .row_arguments import class_factors
 from .tables import label_array, number_array
+from .weights import class_factors, require_precise
 
 # Sums of squares of larger numbers overflow; squares of numbers below the inverse underflow.
 MAX_MAGNITUDE = 1e150

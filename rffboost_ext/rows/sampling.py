@@ -26,10 +26,8 @@ def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return drawn if len(drawn) else rows[[int(uniform.argmin())]]
 
 
-def sampling_probabilities(
-    rows: Array, gradient: Array, weight: Array, size: int, group: Array | None = None
-) -> Array:
-    r"""The probabilities (m,) of a sample of about `size` of m rows, larger for large gradients:
+def sampling_probabilities(gradient: Array, weight: Array, size: int, group: Array | None = None) -> Array:
+    r"""The probabilities (n,) of a sample of about `size` of n rows, larger for large gradients:
 
     .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
               + \frac{\sum_c |g_{ic}|}{3 \sum_j w_j \sum_c |g_{jc}|}\right)\right),
@@ -41,19 +39,16 @@ def sampling_probabilities(
 
     Parameters
     ----------
-    rows : ndarray of shape (m,)
-        Rows to draw from, ascending, of positive weight.
     gradient : ndarray of shape (n, C)
     weight : ndarray of shape (n,)
+        All positive.
     size : int
-        Less than m; otherwise all probabilities are 1.
-    group : ndarray of int, shape (m,), optional
+        Less than n; otherwise all probabilities are 1.
+    group : ndarray of int, shape (n,), optional
         Groups that are drawn as a whole, as numbers from 0.
     """
-    if len(rows) <= size:
-        return np.ones(len(rows))
-    if len(rows) < len(weight):
-        weight, gradient = weight[rows], gradient[rows]
+    if len(weight) <= size:
+        return np.ones(len(weight))
     by_slope = weight * (np.abs(gradient) @ np.ones(gradient.shape[1]))
     shares = SHARE_BY_WEIGHT / weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
     mass = shares[0] * weight + shares[1] * by_slope
@@ -63,7 +58,7 @@ def sampling_probabilities(
 
 
 def sampling_rate(mass: Array, size: int) -> float:
-    """The factor k for which ``min(1, k mass)`` sums to `size` < m over rows (m,), by fixed-point iteration."""
+    """The factor k for which ``min(1, k mass)`` sums to `size` < n over rows (n,), by fixed-point iteration."""
     rate, certain_before = 0.0, -1
     for _ in range(MAX_ITERATIONS):
         certain = rate * mass >= 1.0
@@ -75,14 +70,14 @@ def sampling_rate(mass: Array, size: int) -> float:
 
 
 def draw_weighted(
-    rng: np.random.Generator, rows: Array, probability: Array, size: int, group: Array | None = None
+    rng: np.random.Generator, probability: Array, size: int, group: Array | None = None
 ) -> tuple[Array, Array]:
-    """A sample of m rows, each drawn with its probability, and the factors on their weights.
+    """A sample of n rows, each drawn with its probability (n,), and the factors on their weights.
 
-    The factor of row i is size / (m p_i). Weighted sums over the sample are then, in expectation, size / m times
-    the sums over all m rows, or a little more if a sample could be empty. If few rows have most of the gradient,
+    The factor of row i is size / (n p_i). Weighted sums over the sample are then, in expectation, size / n times
+    the sums over all n rows, or a little more if a sample could be empty. If few rows have most of the gradient,
     such as the rows of a rare class, its sum varies far less than over a uniform sample. The rows of a `group`,
-    (m,) numbers from 0, are all drawn or none.
+    (n,) numbers from 0, are all drawn or none.
 
     Returns
     -------
@@ -90,14 +85,15 @@ def draw_weighted(
         Ascending; all of them if there are no more than `size`.
     factor : ndarray of shape (k,)
     """
-    if len(rows) <= size:
-        return rows, np.ones(len(rows))
-    unit = np.arange(len(rows)) if group is None else group
+    n_rows = len(probability)
+    if n_rows <= size:
+        return np.arange(n_rows), np.ones(n_rows)
+    unit = np.arange(n_rows) if group is None else group
     drawn = np.flatnonzero(rng.random(int(unit.max()) + 1, dtype=np.float32)[unit] < probability)
     if not len(drawn):
         # A sample has at least one row, drawn in proportion to its probability.
-        drawn = np.flatnonzero(unit == unit[rng.choice(len(rows), p=probability / probability.sum())])
-    return rows[drawn], size / len(rows) / probability[drawn]
+        drawn = np.flatnonzero(unit == unit[rng.choice(n_rows, p=probability / probability.sum())])
+    return drawn, size / n_rows / probability[drawn]
 
 
 def gradient_magnitude(loss: Loss, rows: Observations, raw: Array) -> Array:

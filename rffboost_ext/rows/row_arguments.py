@@ -1,18 +1,16 @@
-"""Arguments about rows: offsets of scores (XGBoost's ``base_margin``), groups, and weights of classes."""
+"""Arguments about rows: offsets of scores (XGBoost's ``base_margin``), and groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from ..data.columns import is_missing
-from ..data.dataset import check_sample_weight
-from ..utils.param_validation import POSITIVE, Check
 from ..utils.typing import Array
+from .columns import is_missing
 from .tables import number_array
+from .weights import check_sample_weight
 
 
 def check_base_margin(margin: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:
@@ -103,56 +101,3 @@ def label_codes(owner: str, labels: Any, X: Any, name: str) -> Array:
         row = next(row for row, one in enumerate(entries) if one is label)
         raise ValueError(f"{owner}: {name} must hold labels, got {label!r} as entry {row}, a missing value")
     return np.array([place[label] for label in entries], dtype=np.int64)
-
-
-class ClassWeightCheck(Check):
-    """Values of ``class_weight``: None, "balanced", or positive numbers by class label."""
-
-    def fits(self, value: object) -> bool:
-        return value is None or isinstance(value, str | Mapping)
-
-    def accepts(self, value: object) -> bool:
-        if isinstance(value, Mapping):
-            return all(map(POSITIVE.accepts, value.values()))
-        return value is None or (isinstance(value, str) and value == "balanced")
-
-    def __str__(self) -> str:
-        return "None, 'balanced', or a mapping of class labels to numbers > 0"
-
-
-def class_factors(owner: str, class_weight: Any, classes: Array, codes: Array, weight: Array) -> Array:
-    """The factor of each class, (K,), on the weights of its rows.
-
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator, for messages.
-    class_weight : None, "balanced" or mapping of labels to numbers
-        "balanced" gives every class the same total weight and keeps the overall sum; a class
-        without an entry keeps its weight.
-    classes : ndarray of shape (K,)
-        Class labels.
-    codes : ndarray of shape (n,)
-        Class index of each row.
-    weight : ndarray of shape (n,)
-        Sample weights.
-
-    Raises
-    ------
-    ValueError
-        If a mapping has a class that does not occur and lacks one that does.
-    """
-    if isinstance(class_weight, str):
-        share = np.bincount(codes, weight, len(classes))
-        return share.sum() / (len(classes) * share)
-    labels = classes.tolist()
-    unknown = [label for label in class_weight if label not in labels]
-    without_entry = [label for label in labels if label not in class_weight]
-    # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to a class without an
-    # entry is a typo.
-    if unknown and without_entry:
-        raise ValueError(
-            f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "
-            f"{without_entry[0]!r}"
-        )
-    return np.array([float(class_weight.get(label, 1.0)) for label in labels])

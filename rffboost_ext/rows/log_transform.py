@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Dataset
-from ..data.sampling import draw_uniform
 from ..losses.constant_scores import constant_scores
 from ..losses.coupling import whole_groups
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.typing import Array
+from .dataset import Dataset
 from .feature_expansion import fit_scaling, skewness
+from .sampling import draw_uniform
 
 # Log scales in multiples of a feature's mean distance from the end at which the logarithm starts, the mildest
 # first. The strong ones are tried in addition to the mild ones.

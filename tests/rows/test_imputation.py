@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.preprocessing.feature_expansion import (
+from rffboost_ext.rows.feature_expansion import (
     MAX_REGRESSION_COLUMNS,
     MAX_REGRESSION_ROWS,
     fit_feature_expansion,

@@ -1,4 +1,4 @@
-"""The rows of a fit: features, targets, weights, and equal rows.
+"""The rows of a fit: features, targets and weights, samples of them, and equal rows.
 
 Weight 0 excludes a row. Without early stopping, weight 2 is the same row twice.
 """
@@ -6,7 +6,7 @@ Weight 0 excludes a row. Without early stopping, weight 2 is the same row twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from ..losses.coupling import Coupling, group_codes
 from ..utils.arrays import first_of_equal_rows, joint_hashes, rows_equal
 from ..utils.sparse import Rows
 from ..utils.typing import Array
-from ..utils.warnings import warn_user
-from .columns import column_array, real_numbers
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 
 Index: TypeAlias = Array | slice
@@ -105,11 +103,11 @@ class Dataset:
         if self.coupling == "all":
             return np.full(len(self), min(1.0, size / len(self)))
         gradient = gradient_magnitude(loss, self.observations, baseline)
-        return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size, self._unit)
+        return sampling_probabilities(gradient, self.weight, size, self._unit)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
-        index, factor = draw_weighted(rng, np.arange(len(self)), probability, size, self._unit)
+        index, factor = draw_weighted(rng, probability, size, self._unit)
         rows = self.take(index)
         return replace(rows, weight=factor * rows.weight)
 
@@ -117,56 +115,6 @@ class Dataset:
     def _unit(self) -> Array | None:
         """The groups that are sampled as a whole, (n,); None for single rows."""
         return self.group if self.is_coupled else None
-
-
-# Mean weight below which fit warns: penalties act as on far fewer rows.
-SMALL_MEAN_WEIGHT = 0.1
-# Smaller numbers have fewer digits.
-SMALLEST = float(np.finfo(np.float64).tiny)
-
-
-def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
-    """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    values = column_array(sample_weight)
-    if values.shape not in ((), (n_samples,)):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {values.shape}")
-    weight = real_numbers(np.atleast_1d(values), "sample_weight must be finite real numbers").astype(np.float64)
-    if values.ndim == 0:
-        weight = np.full(n_samples, weight[0])
-    if not np.isfinite(weight).all():
-        row = int(np.isinf(weight).argmax())
-        raise ValueError(f"sample_weight must be finite real numbers, got {weight[row]} as entry {row}")
-    if (weight < 0.0).any():
-        raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
-    if not weight.any():
-        raise ValueError("sample_weight must not sum to zero")
-    require_precise(weight[weight > 0.0], "sample_weight")
-    return weight
-
-
-def require_precise(weight: Array, name: str) -> None:
-    """Raise a ValueError that starts with `name` unless weights have all of their digits, and a finite sum."""
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if not np.isfinite(total):
-        raise ValueError(f"{name} must have a finite sum, got infinity")
-    if weight.min() < SMALLEST:
-        raise ValueError(
-            f"{name} must be 0 or at least {SMALLEST:.1e}, got {weight.min():g}: scale the weights to a mean of 1"
-        )
-
-
-def warn_if_light(weight: Array) -> None:
-    """Warn if weights (n,) sum to far less than the number of rows: penalties are for rows of weight 1."""
-    total = float(weight.sum())
-    if total < SMALL_MEAN_WEIGHT * len(weight):
-        warn_user(
-            f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}; penalties such as l2, "
-            f"reg_lambda and min_child_weight then act as on {total:.3g} rows of weight 1. Scale the weights to a "
-            f"mean of 1 unless this is intended"
-        )
 
 
 def merge_duplicates(rows: Dataset) -> Dataset:

@@ -1,1 +1,0 @@
-"""Rows of a fit: data sets, sample weights and sampling."""

@@ -1,1 +1,0 @@
-"""From tables to numbers: features, categories, missing values, scaling and targets."""

@@ -1,1 +1,0 @@
-"""Tests of rffboost_ext.data."""

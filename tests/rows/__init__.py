@@ -1,0 +1,1 @@
+"""Tests of rffboost_ext.rows."""
