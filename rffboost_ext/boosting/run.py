@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -127,12 +128,11 @@ class Run:
 
         If a callback ends the fit before the first member has all of its models, those that it has.
         """
-        members = self.plan.members
-        labels = [
-            ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, member.n_models(len(splits)))
-            for number, member in enumerate(members)
-        ]
-        several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
+        members, several = self.plan.members, list[Trainer]()
+        for number, one in enumerate(members):
+            name = LEARNERS.name_of(one.learner)
+            label = ModelLabel(number, len(members), name, 0, one.n_models(len(splits)))
+            several.append(replace(trainer, member=one, label=label))
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
         independent = [one for one in several if is_independent(one.member)]
@@ -140,7 +140,7 @@ class Run:
         models = iter(self._models(independent, splits, pairs))
         for own in several:
             if is_independent(own.member):
-                calls: Iterable[Callable[[], Model]] = [next(models) for _ in range(own.label.n_folds)]
+                calls: Iterable[Callable[[], Model]] = islice(models, own.label.n_folds)
             else:
                 calls = self._dependent(own, splits, results)
             runs = self._runs(own, calls, results)

@@ -126,7 +126,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         n_copies = count_copies(self, rows) if stops and monitored is None else None
         if self.verbose:
             report_rows(n_rows, len(sample.y), n_copies)
-        if not self._is_warm_start():
+        if fit is not None:
             self.encoder_.fit_expansion(rows.X, rows.weight)
         splits = splits_of_user(self, sample) if stops and monitored is None else None
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
