@@ -69,7 +69,7 @@ def is_foreign(part: Spec | Term) -> bool:
     return any(map(is_foreign, inner))
 
 
-def is_finite(values: Any, shape: tuple[int, ...]) -> bool:
+def is_finite_array(values: Any, shape: tuple[int, ...]) -> bool:
     """Whether an object is a finite array of a shape. A sum is cheap, but may overflow although all are finite."""
     if not isinstance(values, np.ndarray) or values.shape != shape or values.dtype.kind not in "fiu":
         return False
@@ -241,7 +241,10 @@ def check_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
     """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
     is_pair = isinstance(found, tuple | list) and len(found) == 2
     if not (
-        is_pair and is_finite(found[0], raw.shape) and is_finite(found[1], raw.shape) and found[1].min() >= 0.0
+        is_pair
+        and is_finite_array(found[0], raw.shape)
+        and is_finite_array(found[1], raw.shape)
+        and found[1].min() >= 0.0
     ):
         require_derivatives(loss, found, raw, where)
 
@@ -280,7 +283,7 @@ def fit_term(
         except ValueError as error:
             raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)
-    if not is_finite(output, round.raw.shape):
+    if not is_finite_array(output, round.raw.shape):
         what = f"learner {learner!r}: what its term yields"
         require_shape(what, output, round.raw.shape, where=f" in round {round.index}")
     # Steps and scores are in double precision.

@@ -44,7 +44,7 @@ from ..utils.registry import full_repr
 from ..utils.sparse import is_finite
 from ..utils.typing import Array
 from .docstrings import documented
-from .fit_rows import draw_by_gradient, drawn_sets, read_rows
+from .fit_rows import drawn_sets, gradient_sample, read_rows
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
@@ -171,7 +171,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def draw(self, source: Source, uniform: bool = False) -> FitRows:
         """The rows of a source that a fit keeps, or a uniform sample."""
-        return draw_by_gradient(self, source, uniform)
+        return gradient_sample(self, source, uniform)
 
     def _rows_of(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting.early_stopping.patience import Patience
-from ..boosting.early_stopping.validation_split import require_whole_groups, splits_of
+from ..boosting.early_stopping.validation_split import require_undivided_groups, splits_of
 from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
@@ -183,7 +183,7 @@ def plan_fit(
             f"{owner}: the previous model has all n_estimators={n_estimators} rounds, so that the fit adds none"
         )
     if splits is not None:
-        require_whole_groups(owner, rows, splits)
+        require_undivided_groups(owner, rows, splits)
     plan = recipe.plan(parts, n_estimators, start.n_initial, estimator.encoder_.expansion)
     fraction = estimator.validation_fraction if splits is None and not has_splitter(estimator) else HELD_OUT
     return replace(plan, tol=estimator.tol, validation_fraction=fraction, splits=splits)

@@ -174,7 +174,7 @@ def splits_of(what: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array
     return splits
 
 
-def require_whole_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
+def require_undivided_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
     """Raise a ValueError if a split divides a group of coupled rows, such as a query."""
     if rows.coupling == "groups" and rows.group is not None:
         for kept, held in splits:
