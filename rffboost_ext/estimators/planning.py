@@ -124,12 +124,11 @@ def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts,
 
 def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> Recipe:
     """The recipe with the folds and the refit that the parameters of an estimator and its rows allow."""
-    n_folds = recipe.n_folds
+    by_user = bool(n_splits) or not is_auto(estimator.n_folds)
     if is_auto(estimator.n_folds):
-        n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
+        n_folds = min(recipe.n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
     else:
         n_folds = int(estimator.n_folds)
-    by_user = bool(n_splits) or not is_auto(estimator.n_folds)
     if not by_user and n_folds == recipe.n_folds and is_auto(estimator.refit):
         return recipe
     is_one = n_folds == 1 and (by_user or recipe.n_folds > 1)
