@@ -122,8 +122,7 @@ def python_handlers() -> dict[int, Handler]:
     """The handlers of signals that are functions in Python; none outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    found = {number: signal.getsignal(number) for number in SIGNALS}
-    return {number: handler for number, handler in found.items() if callable(handler)}
+    return {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
 
 
 def install(handlers: Mapping[int, Handler]) -> None:

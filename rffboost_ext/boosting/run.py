@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -127,20 +128,20 @@ class Run:
 
         If a callback ends the fit before the first member has all of its models, those that it has.
         """
-        members = self.plan.members
-        labels = [
-            ModelLabel(number, len(members), LEARNERS.name_of(member.learner), 0, member.n_models(len(splits)))
-            for number, member in enumerate(members)
-        ]
-        several = [replace(trainer, member=one, label=label) for one, label in zip(members, labels, strict=True)]
+        members, several = self.plan.members, list[Trainer]()
+        for number, one in enumerate(members):
+            name = LEARNERS.name_of(one.learner)
+            label = ModelLabel(number, len(members), name, 0, one.n_models(len(splits)))
+            several.append(replace(trainer, member=one, label=label))
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
         independent = [one for one in several if is_independent(one.member)]
         pairs = [(number, k) for number, own in enumerate(independent) for k in range(own.label.n_folds)]
-        models = iter(self._models(independent, splits, pairs))
+        rivals = [np.inf] * len(splits)
+        models = iter(self._start(independent, partial(self._model, independent, splits, rivals), pairs))
         for own in several:
             if is_independent(own.member):
-                calls: Iterable[Callable[[], Model]] = [next(models) for _ in range(own.label.n_folds)]
+                calls: Iterable[Callable[[], Model]] = islice(models, own.label.n_folds)
             else:
                 calls = self._dependent(own, splits, results)
             runs = self._runs(own, calls, results)
@@ -172,23 +173,14 @@ class Run:
         self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], others: Sequence[Sequence[Model]]
     ) -> Iterator[Callable[[], Model]]:
         """The calls of a member that depends on others: the first model may show that no more are needed."""
-        rivals = others if trails(trainer.member) else ()
-        for numbers in (range(1), range(1, trainer.label.n_folds)):
-            yield from self._models([trainer], splits, [(0, k) for k in numbers], rivals)
-
-    def _models(
-        self,
-        trainers: Sequence[Trainer],
-        splits: Sequence[tuple[Index, Dataset]],
-        pairs: Sequence[tuple[int, int]],
-        others: Sequence[Sequence[Model]] = (),
-    ) -> Calls:
-        """The calls that return models, of pairs of a trainer and a split, given the models of other members."""
+        rows = others if trails(trainer.member) else ()
         rivals = [
-            min((float(row[k].scores.min()) for row in others if k < len(row)), default=np.inf)
+            min((float(row[k].scores.min()) for row in rows if k < len(row)), default=np.inf)
             for k in range(len(splits))
         ]
-        return self._start(trainers, partial(self._model, trainers, splits, rivals), pairs)
+        model = partial(self._model, [trainer], splits, rivals)
+        for numbers in (range(1), range(1, trainer.label.n_folds)):
+            yield from self._start([trainer], model, [(0, k) for k in numbers])
 
     @SINGLE_BLAS
     def _model(
@@ -199,7 +191,10 @@ class Run:
         number: int,
         k: int,
     ) -> Model:
-        """Model k of a trainer, of split k; a refresh that has fewer splits than models uses them in turn."""
+        """Model k of a trainer, of split k; a refresh that has fewer splits than models uses them in turn.
+
+        `rivals` are the least errors of the members before on each split.
+        """
         trainer, fitted = trainers[number].independent(k), trainers[number].member.fitted
         if not splits:
             return Model(fitted[k], np.empty(0), np.empty(0))

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from ..experiments.compare.protocol import MEASURES, Protocol, check_comparison, measured
-from ..experiments.compare.report import check_format, comparison_report, draw
+from ..experiments.compare.report import check_format, comparison_plot, comparison_report
 from ..experiments.compare.systems import SYSTEMS
 from ..experiments.datasets import load, resolve_path
 from ..experiments.records import as_csv
@@ -84,5 +84,5 @@ def compare_command(
         records = list(display.track(measurements, len(datasets) * splits * len(names), description="fits"))
     if csv is not None:
         write_atomically(csv, as_csv(records, MEASURES))
-    write_atomically(plot, draw(records, plot.suffix[1:].lower()))
+    write_atomically(plot, comparison_plot(records, plot.suffix[1:].lower()))
     typer.echo(f"{comparison_report(records, protocol)}\n\nFigure: {plot.resolve()}")

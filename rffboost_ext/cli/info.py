@@ -12,7 +12,7 @@ import typer
 from ..estimators.planning import MANY_COPIES
 from ..persistence.model_file import ModelDescription, describe_model
 from .files import Fitted, load_fitted
-from .model_text import booster_of, columns_text, feature_kinds, loss_name, shortened
+from .model_text import abridged, booster_of, columns_text, feature_kinds, loss_name
 
 
 def info_command(model: Fitted) -> None:
@@ -49,4 +49,4 @@ def description(model: Any, file: ModelDescription) -> Iterator[tuple[str, str]]
         yield f"  {name}", f"weight {np.round(weight, 3)}, rounds {', '.join(map(str, rounds or ()))}"
     yield "features", columns_text(model)
     for name, levels in feature_kinds(model).items():
-        yield f"  {name}", "numbers" if levels is None else f"{len(levels)} categories: {shortened(levels)}"
+        yield f"  {name}", "numbers" if levels is None else f"{len(levels)} categories: {abridged(levels)}"

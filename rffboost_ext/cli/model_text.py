@@ -25,7 +25,7 @@ SCORES = {
 }
 
 
-def shortened(names: Any) -> str:
+def abridged(names: Any) -> str:
     """The first of some names."""
     shown = list(map(str, names))
     return ", ".join(shown[:MOST]) + (", ..." if len(shown) > MOST else "")
@@ -49,7 +49,7 @@ def columns_text(model: Any) -> str:
     coded = [name for name, levels in kinds.items() if levels is not None]
     n_numbers = len(kinds) - len(coded)
     numbers = f"{n_numbers} number" + "s" * (n_numbers != 1)
-    categories = f"{len(coded)} categor{'y' if len(coded) == 1 else 'ies'} ({shortened(coded)})"
+    categories = f"{len(coded)} categor{'y' if len(coded) == 1 else 'ies'} ({abridged(coded)})"
     return f"{numbers}, {categories}" if coded else numbers
 
 
@@ -58,7 +58,7 @@ def target_text(model: Any, target: str) -> str:
     if not is_classifier(model):
         return f"target {target}: numbers"
     kind = "labels" if model.loss_.multilabel else "classes"
-    return f"target {target}: {len(model.classes_)} {kind} ({shortened(model.classes_.tolist())})"
+    return f"target {target}: {len(model.classes_)} {kind} ({abridged(model.classes_.tolist())})"
 
 
 def loss_name(model: Any) -> str:

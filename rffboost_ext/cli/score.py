@@ -71,7 +71,7 @@ def score_command(
 def score_text(fitted: Any, rows: Tables) -> str:
     """The score and the mean loss of a model on rows, and how many these are: some scores are of a sample."""
     booster = booster_of(fitted)
-    scores = score_and_loss(fitted, rows, partial(mean_loss, booster), booster.loss_.rows in COUPLED)
+    scores = score_and_loss(fitted, rows, partial(booster_loss, booster), booster.loss_.rows in COUPLED)
     n_rows = rows_text(scores.n_rows, rows.n_rows or scores.n_rows)
     return f"{scores_text(fitted, scores.score, scores.loss)} of {n_rows}"
 
@@ -91,7 +91,7 @@ def target_columns(
     return {"target": names if len(names) > 1 else names[0]}
 
 
-def mean_loss(booster: Any, X: Any, y: Any, weight: Any, groups: Any) -> float:
+def booster_loss(booster: Any, X: Any, y: Any, weight: Any, groups: Any) -> float:
     """The weighted mean of the loss of a model that we have fitted, of rows as ``score`` takes them."""
     owner, loss = type(booster).__name__, booster.loss_
     if isinstance(booster, RFFBoostRanker):

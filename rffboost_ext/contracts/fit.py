@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -70,7 +69,7 @@ def is_foreign(part: Spec | Term) -> bool:
     return any(map(is_foreign, inner))
 
 
-def is_finite(values: Any, shape: tuple[int, ...]) -> bool:
+def is_finite_array(values: Any, shape: tuple[int, ...]) -> bool:
     """Whether an object is a finite array of a shape. A sum is cheap, but may overflow although all are finite."""
     if not isinstance(values, np.ndarray) or values.shape != shape or values.dtype.kind not in "fiu":
         return False
@@ -105,17 +104,26 @@ def prepared_loss(loss: Loss, rows: Observations, n_classes: int | None = None) 
     y, weight = rows.target(loss), rows.weight
     # With an offset targets may have a column for each score.
     count_scores(loss, rows.y, n_classes)
+    if is_foreign(loss):
+        return watched_preparation(loss, y, weight, n_classes)
+    loss.check_target(y)
+    return loss.prepared(y, weight, n_classes)
+
+
+def watched_preparation(loss: Loss, y: Array, weight: Array, n_classes: int | None) -> Loss:
+    """What ``prepared`` of a user's loss returns, or a ContractError if that changes the loss or the arrays."""
     require_accepted_target(loss, y)
     before = dict(vars(loss))
-    prepared = watched(loss, "prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
+    what = f"loss {loss!r}: prepared"
+    prepared = require_unchanged(what, lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight)
     changed = [name for name, value in vars(loss).items() if name not in before or before[name] is not value]
     if changed:
         raise ContractError(
-            f"loss {loss!r}: prepared must not change the loss, whose {', '.join(changed)} other fits share: "
+            f"{what} must not change the loss, whose {', '.join(changed)} other fits share: "
             f"return a clone with parameters"
         )
     if not isinstance(prepared, Loss):
-        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe(prepared)}")
+        raise TypeError(f"{what} must return a Loss, got {describe(prepared)}")
     require(type(prepared).__name__, "scales", prepared.scales, Instance(Scales))
     require(type(prepared).__name__, "scales.unit", prepared.scales.unit, POSITIVE | POSITIVE_SEQUENCE)
     return prepared
@@ -127,8 +135,11 @@ def baseline_of(loss: Loss, rows: Observations, n_classes: int | None = None) ->
     def find() -> Array:
         return loss.baseline(rows.y, rows.weight) if rows.offset is None else constant_scores(loss, rows)
 
-    with contract_errors(f"loss {loss!r}: baseline", ADVICE) if is_foreign(loss) else nullcontext():
-        baseline = watched(loss, "baseline", find, y=rows.y, weight=rows.weight)
+    if is_foreign(loss):
+        with contract_errors(f"loss {loss!r}: baseline", ADVICE):
+            baseline = require_unchanged(f"loss {loss!r}: baseline", find, y=rows.y, weight=rows.weight)
+    else:
+        baseline = find()
     require_baseline(loss, baseline, rows.y, n_classes)
     return baseline
 
@@ -152,19 +163,17 @@ def require_baseline(loss: Loss, baseline: Any, y: Array, n_classes: int | None 
 def count_scores(loss: Loss, y: Array, n_classes: int | None = None) -> int:
     """``loss.n_scores(y, n_classes)``, or a ValueError unless it is a positive integer."""
     n_scores = loss.n_scores(y, n_classes)
-    if not POSITIVE_INTEGER.fits(n_scores) or not POSITIVE_INTEGER.accepts(n_scores):
+    if not POSITIVE_INTEGER.accepts(n_scores):
         raise ContractError(f"loss {loss!r}: n_scores must return {POSITIVE_INTEGER}, got {n_scores!r}")
     return int(n_scores)
 
 
 def require_accepted_target(loss: Loss, y: Array) -> None:
     """Raise a ValueError if a loss does not accept the values of a target, or changes them in place."""
-    watched(loss, "check_target", lambda: loss.check_target(y), y=y)
-
-
-def watched(loss: Loss, method: str, call: Any, **arrays: Array) -> Any:
-    """The result of a method; of a user's loss a ContractError if it has changed one of `arrays` in place."""
-    return require_unchanged(f"loss {loss!r}: {method}", call, **arrays) if is_foreign(loss) else call()
+    if is_foreign(loss):
+        require_unchanged(f"loss {loss!r}: check_target", lambda: loss.check_target(y), y=y)
+    else:
+        loss.check_target(y)
 
 
 def require_known_classes(loss: Loss, y: Array, scores: Array) -> None:
@@ -231,7 +240,12 @@ def warn_if_small(sample: LossSample) -> None:
 def check_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
     """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
     is_pair = isinstance(found, tuple | list) and len(found) == 2
-    if not (is_pair and all(is_finite(one, raw.shape) for one in found) and found[1].min() >= 0.0):
+    if not (
+        is_pair
+        and is_finite_array(found[0], raw.shape)
+        and is_finite_array(found[1], raw.shape)
+        and found[1].min() >= 0.0
+    ):
         require_derivatives(loss, found, raw, where)
 
 
@@ -269,7 +283,7 @@ def fit_term(
         except ValueError as error:
             raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
     _, output = round.evaluated(fitted)
-    if not is_finite(output, round.raw.shape):
+    if not is_finite_array(output, round.raw.shape):
         what = f"learner {learner!r}: what its term yields"
         require_shape(what, output, round.raw.shape, where=f" in round {round.index}")
     # Steps and scores are in double precision.

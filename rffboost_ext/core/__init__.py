@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - names of rffboost_ext, and for its rooms
 """The public contract: losses, terms, learners, steps, optimizers and rounds, and their laws.
 
 n is the number of samples, d of features, C of outputs and M of cosines. *Raw* scores are scores before the
@@ -10,18 +11,3 @@ from ..utils.registry import Spec
 from .loss import CoupledLoss, Link, Loss, Observations, Scales
 from .round import Fitted, Learner, Optimizer, Round, Step
 from .term import Term
-
-__all__ = [
-    "CoupledLoss",
-    "Fitted",
-    "Learner",
-    "Link",
-    "Loss",
-    "Observations",
-    "Optimizer",
-    "Round",
-    "Scales",
-    "Spec",
-    "Step",
-    "Term",
-]

@@ -44,7 +44,7 @@ from ..utils.registry import full_repr
 from ..utils.sparse import is_finite
 from ..utils.typing import Array
 from .docstrings import documented
-from .fit_rows import draw_by_gradient, drawn_sets, read_rows
+from .fit_rows import drawn_sets, gradient_sample, read_rows
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .monotone import resolved_learner
@@ -126,7 +126,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         n_copies = count_copies(self, rows) if stops and monitored is None else None
         if self.verbose:
             report_rows(n_rows, len(sample.y), n_copies)
-        if not self._is_warm_start():
+        if fit is not None:
             self.encoder_.fit_expansion(rows.X, rows.weight)
         splits = splits_of_user(self, sample) if stops and monitored is None else None
         recipe = recipe_of(self, parts, rows, monitored is not None, stops, start, len(splits or ()))
@@ -171,7 +171,7 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
 
     def draw(self, source: Source, uniform: bool = False) -> FitRows:
         """The rows of a source that a fit keeps, or a uniform sample."""
-        return draw_by_gradient(self, source, uniform)
+        return gradient_sample(self, source, uniform)
 
     def _rows_of(
         self,

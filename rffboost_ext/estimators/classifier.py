@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,9 +69,12 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         self.class_weight = class_weight
 
     def _targets(self, labels: Array | None = None) -> TargetEncoder:
+        return class_targets(type(self).__name__, labels, self.class_weight, self._takes_columns)
+
+    def _takes_columns(self, n_columns: int) -> bool:
+        """Whether the loss takes a label and its own columns where the target has so many."""
         loss = loss_of_classes(self)
-        takes_columns = partial(has_own_columns, loss) if loss is not None else lambda n_columns: False
-        return class_targets(type(self).__name__, labels, self.class_weight, takes_columns)
+        return loss is not None and has_own_columns(loss, n_columns)
 
     def _read_target(self, y: Any) -> tuple[TargetEncoder, Array]:
         labels = label_array(y)

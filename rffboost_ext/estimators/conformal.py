@@ -37,7 +37,7 @@ from .calibration import (
     split_rows,
     validated_target,
 )
-from .fit_rows import draw_uniform, sample_of
+from .fit_rows import sample_of, uniform_sample
 from .parameters import explain_unknown
 from .regressor import RFFBoostRegressor
 
@@ -249,7 +249,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def draw(self, source: Source) -> FitRows:
         """A uniform sample of a source."""
-        return draw_uniform(self, source)
+        return uniform_sample(self, source)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What ``fit`` consumes and passes on to the regressor, for scikit-learn's metadata routing."""

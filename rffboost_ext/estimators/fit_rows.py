@@ -87,7 +87,7 @@ def drawn_sets(estimator: Any, eval_set: Any) -> tuple[Any, dict[str, Any]]:
     return list(sets.values()), {f"validation_{key}": one.groups for key, one in samples.items()}
 
 
-def draw_uniform(estimator: Any, source: Source, **options: Any) -> FitRows:
+def uniform_sample(estimator: Any, source: Source, **options: Any) -> FitRows:
     """A uniform sample of a source, within its bound, by a seed that is the same in a second fit."""
     seed = estimator.random_state
     if seed is not None and not isinstance(seed, int | np.integer):
@@ -96,7 +96,7 @@ def draw_uniform(estimator: Any, source: Source, **options: Any) -> FitRows:
     return draw(source, int(seed or 0), **options)
 
 
-def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> FitRows:
+def gradient_sample(estimator: Any, source: Source, uniform: bool) -> FitRows:
     """The rows of a source that a booster keeps: more of large gradients, and whole groups of coupled rows."""
     parts, owner = compose(estimator), type(estimator).__name__
     kinds = {one.rows: one for one in reversed(estimator._couplings(parts.loss))}
@@ -108,11 +108,11 @@ def draw_by_gradient(estimator: Any, source: Source, uniform: bool) -> FitRows:
         levels = "bounds"
     if "groups" in kinds and "all" not in kinds:
         groups = partial(group_labels, kinds["groups"])
-        return draw_uniform(estimator, source, columns=columns, groups=groups, levels=levels)
+        return uniform_sample(estimator, source, columns=columns, groups=groups, levels=levels)
     if uniform or "all" in kinds:
-        return draw_uniform(estimator, source, columns=columns, levels=levels)
+        return uniform_sample(estimator, source, columns=columns, levels=levels)
     weigh = partial(gradient_mass, estimator, parts, source.name_of)
-    return draw_uniform(estimator, source, weigh=weigh, levels=levels, columns=columns)
+    return uniform_sample(estimator, source, weigh=weigh, levels=levels, columns=columns)
 
 
 def gradient_mass(

@@ -61,17 +61,17 @@ def resolved_learner(estimator: Any, learner: Learner) -> Learner:
 
 
 def resolved_recipe(estimator: Any, recipe: Recipe, learner: Learner) -> Recipe:
-    """A recipe with constraints by position: those of its members, or of the resolved learner of an estimator."""
-    owner, names = type(estimator).__name__, estimator.encoder_.names
+    """A recipe with constraints by position: those of a user's members, or of an estimator's resolved learner."""
+    owner = type(estimator).__name__
     if estimator.monotone_constraints is not None:
         return keeping_constraints(owner, recipe, learner)
-    learners = [
-        one.learner if isinstance(one.learner, str) else by_position(owner, one.learner, names)
+    if not isinstance(estimator.quality, Recipe):
+        return recipe
+    names = estimator.encoder_.names
+    members = [
+        one if isinstance(one.learner, str) else replace(one, learner=by_position(owner, one.learner, names))
         for one in recipe.members
     ]
-    if all(one.learner is own for one, own in zip(recipe.members, learners, strict=True)):
-        return recipe
-    members = [replace(one, learner=own) for one, own in zip(recipe.members, learners, strict=True)]
     return replace(recipe, members=members)
 
 

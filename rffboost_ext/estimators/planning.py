@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting.early_stopping.patience import Patience
-from ..boosting.early_stopping.validation_split import require_whole_groups, splits_of
+from ..boosting.early_stopping.validation_split import require_undivided_groups, splits_of
 from ..boosting.evaluation import Evaluation
 from ..boosting.loop import Parts
 from ..boosting.plan import Plan, Start
@@ -125,12 +125,13 @@ def with_parameters(recipe: Recipe, estimator: Any, rows: Dataset, facts: Facts,
 
 def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> Recipe:
     """The recipe with the folds and the refit that the parameters of an estimator and its rows allow."""
-    n_folds, members = recipe.n_folds, list(recipe.members)
+    by_user = bool(n_splits) or not is_auto(estimator.n_folds)
     if is_auto(estimator.n_folds):
-        n_folds = min(n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
+        n_folds = min(recipe.n_folds, max(1, len(rows) // 2), max_folds(estimator, rows.y), rows.n_groups)
     else:
         n_folds = int(estimator.n_folds)
-    by_user = bool(n_splits) or not is_auto(estimator.n_folds)
+    if not by_user and n_folds == recipe.n_folds and is_auto(estimator.refit):
+        return recipe
     is_one = n_folds == 1 and (by_user or recipe.n_folds > 1)
 
     def after(rule: MemberRule) -> str:
@@ -140,7 +141,9 @@ def with_folds(recipe: Recipe, estimator: Any, rows: Dataset, n_splits: int) -> 
             return "refit"
         return "keep" if by_user else rule.after
 
-    members = [replace(one, after=after(one), n_models=None if by_user else one.n_models) for one in members]
+    members = [
+        replace(one, after=after(one), n_models=None if by_user else one.n_models) for one in recipe.members
+    ]
     if estimator.refit is False:
         members = [replace(one, after="keep") for one in members]
     elif estimator.refit is True:
@@ -180,7 +183,7 @@ def plan_fit(
             f"{owner}: the previous model has all n_estimators={n_estimators} rounds, so that the fit adds none"
         )
     if splits is not None:
-        require_whole_groups(owner, rows, splits)
+        require_undivided_groups(owner, rows, splits)
     plan = recipe.plan(parts, n_estimators, start.n_initial, estimator.encoder_.expansion)
     fraction = estimator.validation_fraction if splits is None and not has_splitter(estimator) else HELD_OUT
     return replace(plan, tol=estimator.tol, validation_fraction=fraction, splits=splits)
@@ -237,22 +240,20 @@ def count_copies(estimator: Any, rows: Dataset) -> int | None:
 
 def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, data: Dataset) -> bool:
     """Whether a fit uses early stopping; a ValueError if that does not go with the parameters or the rows."""
-    owner = type(estimator).__name__
+    owner, splits = type(estimator).__name__, has_splitter(estimator)
     stops = bool(estimator.early_stopping)
     if is_auto(estimator.early_stopping):
-        is_default = (
-            is_auto(estimator.n_folds) and is_auto(estimator.n_iter_no_change) and not has_splitter(estimator)
-        )
+        is_default = is_auto(estimator.n_folds) and is_auto(estimator.n_iter_no_change) and not splits
         stops = validation is not None or (
             (policy_of(learner).stops_early or not is_default) and not estimator.warm_start
         )
         # A single query, for example, is not divided.
         stops &= validation is not None or not data.is_coupled or data.n_groups > 1
-    if has_splitter(estimator) and not is_auto(estimator.n_folds):
+    if splits and not is_auto(estimator.n_folds):
         raise ValueError(
             f"{owner}: n_folds must be 'auto' where validation_fraction is a splitter, got {estimator.n_folds!r}"
         )
-    if stops and validation is None and not has_splitter(estimator):
+    if stops and validation is None and not splits:
         require_enough_rows(owner, estimator.n_folds, data)
     return stops
 
@@ -281,8 +282,7 @@ def clip_features(estimator: Any, parts: Parts, plan: Plan, data: Dataset, seed:
         only_imputes = expansion is not None and expansion.only_imputes_means
         return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
     clipping = fit_clipping(data.X, expansion)
-    learners = [member.learner for member in plan.members]
-    fourier = [one for one in learners if not has_trees(one)]
+    fourier = [one.learner for one in plan.members if not has_trees(one.learner)]
     if fourier and all(policy_of(one).allows_log(one) for one in fourier) and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
     return clipping

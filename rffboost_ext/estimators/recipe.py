@@ -151,7 +151,8 @@ class MemberRule:
 
     def member(self, parts: Parts, recipe: Recipe, n_initial: int, expansion: ImputeAndEncode | None) -> Member:
         """The member of the plan of a recipe, for a loss and features of an expansion."""
-        own = parts.with_learner(LEARNERS.create(self.learner))
+        is_own = self.learner is parts.learner
+        own = parts if is_own else parts.with_learner(LEARNERS.create(self.learner))
         rate = recipe.learning_rate if self.learning_rate is None else self.learning_rate
         n_models = self.n_models if recipe.n_folds > 1 else 1
         policy, after = policy_of(own.learner), self.after

@@ -26,7 +26,7 @@ from ..utils.typing import Array
 from .cosine_training import CosineSum, CosineTraining, Trainings
 from .host import host_of
 from .models import NO_MODEL, fitted
-from .objectives import checked_loss, matrix_host, read_rows, read_targets, require_whole_groups
+from .objectives import checked_loss, matrix_host, read_targets, require_whole_groups, rows_of_matrix
 from .score_conversion import (
     as_columns,
     n_classes_of_scores,
@@ -168,10 +168,10 @@ class CosineObjective:
             evaluated = self._cosine_sum(matrix)
             if not evaluated.n_terms:
                 loss = training.fitter.parts.loss
-                checked_loss(loss, matrix, read_rows(matrix, loss), training.total(host, 0.0 * host))
+                checked_loss(loss, matrix, rows_of_matrix(matrix, loss), training.total(host, 0.0 * host))
             cosines = evaluated.update(training.terms, training.lengths)
         loss, raw = training.fitter.parts.loss, training.total(host, cosines)
-        value = score_of_rows(MeanLoss(loss), read_rows(matrix, loss), raw)
+        value = score_of_rows(MeanLoss(loss), rows_of_matrix(matrix, loss), raw)
         return LOSSES.name_of(self.loss), value, *matrix_host(matrix).metric_direction
 
     def bind(self, booster: Any) -> BaseRFFBoost:
@@ -215,7 +215,7 @@ class CosineObjective:
         return model
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
-        X, rows = self._cosine_sum(matrix).X, read_rows(matrix, self.loss)
+        X, rows = self._cosine_sum(matrix).X, rows_of_matrix(matrix, self.loss)
         if (host != host[0]).any():
             raise ValueError(
                 "CosineObjective: the training must start from constant scores, without a base margin or "

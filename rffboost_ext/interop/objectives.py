@@ -94,7 +94,7 @@ def host_labels(y: Array) -> Array:
     return np.clip(y[:, 0], -limit, limit)
 
 
-def read_rows(matrix: Any, loss: Loss) -> Observations:
+def rows_of_matrix(matrix: Any, loss: Loss) -> Observations:
     """The targets and the sample weights of a matrix, 1 if it has none; a ValueError if all are 0."""
     y, weight = read_targets(matrix, loss), matrix_host(matrix).weights(matrix)
     weight = float_weights(weight if weight is not None and len(weight) else None, len(y))
@@ -168,7 +168,7 @@ class MatrixObjective:
 
     def _prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Observations]:
         """The prepared loss and the rows, for raw scores on a matrix."""
-        rows = read_rows(matrix, self.loss)
+        rows = rows_of_matrix(matrix, self.loss)
         data: tuple[Any, ...] = rows.y, rows.weight, raw.shape[1]
         data_before, prepared = self._losses.get(matrix, (None, loss))
         if data_before is None or not all(map(np.array_equal, data_before, data)):
@@ -290,7 +290,7 @@ def intercept(loss: str | Loss, matrix: Any, *others: Any) -> Any:
     3.0
     """
     loss = LOSSES.create(loss)
-    rows, *_ = [read_rows(each, loss) for each in (matrix, *others)]
+    rows, *_ = [rows_of_matrix(each, loss) for each in (matrix, *others)]
     prepared, baseline = prepare_for_training(loss, rows)
     return matrix_host(matrix).start(prepared, baseline, (matrix, *others))
 

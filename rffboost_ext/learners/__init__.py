@@ -1,3 +1,4 @@
+# ruff: noqa: F401 - the learners are names of rffboost_ext
 """Weak learners: they fit one round. Terms of type ``Cosines`` and ``Trees`` need no exporter of their own."""
 
 from .fourier.first_order import RFF1, RFFK
@@ -15,22 +16,11 @@ from .trees.symmetric.learner import SymmetricTree
 
 __all__ = [
     "FIT_CRITERIA",
-    "LEARNERS",
     "PLACEMENTS",
-    "RFF1",
-    "RFFIRLS",
-    "RFFK",
     "SPECTRA",
     "WEIGHTINGS",
     "FitCriterion",
-    "LassoPath",
-    "Mixture",
     "Placement",
-    "RFFNewton",
-    "RFFRidge",
-    "RidgePath",
     "Spectrum",
-    "SymmetricTree",
-    "Tree",
     "Weighting",
 ]

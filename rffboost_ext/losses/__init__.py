@@ -2,7 +2,7 @@
 
 from .aft import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal
 from .classification import Exponential, LogLoss, MultilabelLogLoss, MultinomialLogLoss
-from .distributions.base import DISTRIBUTIONS, ContinuousDistribution, Distribution
+from .distributions.base import ContinuousDistribution, Distribution
 from .distributions.continuous import Beta, GammaDistribution
 from .distributions.counts import NegativeBinomial, PoissonDistribution, ZeroInflatedPoisson
 from .distributions.location_scale import LaplaceDistribution, LogNormal, Normal, StudentT
@@ -21,15 +21,12 @@ from .links import (
 from .log_link import Gamma, Poisson, Tweedie
 from .quantiles import Quantile, Quantiles
 from .ranking import LambdaRank, Pairwise
-from .registry import LOSSES
 from .robust import AbsoluteError, Huber
 from .squared import SquaredError
 from .survival import Cox, SurvivalLoss
 from .wrapper import LabelRegression
 
 __all__ = [
-    "DISTRIBUTIONS",
-    "LOSSES",
     "AFTExtreme",
     "AFTLogistic",
     "AFTLoss",

@@ -1,7 +1,3 @@
 """Files without pickle: values as JSON and raw arrays, in a container with a checksum."""
 
 from . import stored_classes  # noqa: F401 - registers how the classes of this package are stored
-from .container import VERSION
-from .values import storable
-
-__all__ = ["VERSION", "storable"]

@@ -25,7 +25,7 @@ from .container import intact_bytes, naming_file, read_value, split_sections, wr
 E = TypeVar("E", bound="ModelFileMixin")
 
 
-class MethodOfClass(classmethod):
+class MethodOfClass(classmethod):  # type: ignore[type-arg]
     """A class method that refuses a call on an instance, which stays as it is: XGBoost's loads into it."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

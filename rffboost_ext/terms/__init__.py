@@ -1,6 +1,5 @@
 """Terms: the fitted functions that an ensemble sums."""
 
-from .batch_evaluation import outputs_of_each
 from .category_sets import Recoding
 from .clipping import ClipAndLog
 from .cosines import Cosines
@@ -25,5 +24,4 @@ __all__ = [
     "Recoding",
     "SymmetricTrees",
     "Trees",
-    "outputs_of_each",
 ]

@@ -34,7 +34,7 @@ def outputs_of_each(terms: Sequence[Term], X: Rows) -> Array:
     --------
     >>> import numpy as np
     >>> from rffboost_ext import RFFBoostRegressor
-    >>> from rffboost_ext.terms import outputs_of_each
+    >>> from rffboost_ext.terms.batch_evaluation import outputs_of_each
     >>> X = np.arange(50.0)[:, None]
     >>> ensemble = RFFBoostRegressor(learner="tree", n_estimators=10).fit(X, X[:, 0]).ensemble_
     >>> outputs_of_each(ensemble.terms, X).shape

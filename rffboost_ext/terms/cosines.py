@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import arrays_equal, require_columns
+from ..utils.arrays import arrays_equal, require_n_features
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog
@@ -80,7 +80,7 @@ class Cosines(Term):
         """
         from ..kernels.cosine_prediction import BLOCK, predict_pass
 
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         X = np.ascontiguousarray(X if self.projection is None else self.coordinates(X), dtype=dtype)
         out, arrays = np.zeros((n_groups, len(X), self.weight.shape[1])), self.kernel_arrays(dtype.char)
@@ -148,7 +148,7 @@ class Cosines(Term):
 
     def features(self, X: Array) -> Array:
         """The unweighted cosines, (n, M)."""
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         z = self.angles(X)
         return np.cos(z, out=z)
 
@@ -273,7 +273,7 @@ class Cosines(Term):
 
     def gradient(self, X: Array) -> Array:
         # d/dx of w cos(omega . x - phi) is -w sin(omega . x - phi) omega.
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         n_cosines, n_outputs = self.weight.shape
         out = np.empty((len(X), n_outputs, X.shape[1]))
         step = max(1, CHUNK_ENTRIES // max(1, n_cosines))
@@ -294,7 +294,7 @@ class Cosines(Term):
 
     def total_effects(self, X: Array, weight: Array) -> Array:
         """As the function ``total_effects``, from the changes of the angles."""
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         columns = self.omega if self.projection is None else self.projection.matrix
         n_used = int(np.count_nonzero(columns.any(axis=0)))
         X, weight, other = sample_pairs(X, weight, MAX_COSINES // max(1, n_used * len(self.omega)))
@@ -311,7 +311,7 @@ class Cosines(Term):
     def grouped_shapley(self, X: Array, background: Array, source: Array, n_features: int) -> Array:
         from ..kernels.shapley import add_cosine
 
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         center = 0.0 if self.center is None else self.center
         # The columns of a feature side by side.
         order = np.argsort(source, kind="stable")

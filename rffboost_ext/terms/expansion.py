@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..utils.arrays import require_columns
+from ..utils.arrays import require_n_features
 from ..utils.pickling import PickledByFields
 from ..utils.sparse import Rows, is_finite
 from ..utils.typing import Array
@@ -63,7 +63,7 @@ class ImputeAndEncode(PickledByFields):
 
     def __call__(self, X: Rows) -> Array:
         """X (n, d), an array or sparse rows, imputed and encoded, (n, e), in its own precision."""
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         if self.only_imputes_means and is_finite(X):
             return np.asarray(X)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)

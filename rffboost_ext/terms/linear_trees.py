@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import require_columns
+from ..utils.arrays import require_n_features
 from ..utils.typing import Array
 from .category_sets import Recoding
 from .stored_fields import require_instance, require_outputs
@@ -62,7 +62,7 @@ class LinearTrees(Term):
 
     def slopes_and_constant(self, X: Array) -> tuple[Array, Array]:
         """The coefficients of the features, (n, C, d), and the constant, (n, C), at X (n, d)."""
-        require_columns(X, self.n_features)
+        require_n_features(X, self.n_features)
         coefficients = self.coefficients(X).reshape(len(X), self.n_outputs, self.n_features + 1)
         return coefficients[:, :, :-1], coefficients[:, :, -1]
 

@@ -85,7 +85,7 @@ def arrays_equal(one: Array | None, other: Array | None) -> bool:
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
-def require_columns(X: Rows, n_features: int) -> None:
+def require_n_features(X: Rows, n_features: int) -> None:
     """Raise a ValueError unless X is a matrix of `n_features` columns; compiled code does not check."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")

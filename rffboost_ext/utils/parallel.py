@@ -251,8 +251,9 @@ class SingleThreadedBLAS(ContextDecorator):
         with self._lock:
             if not self._within:
                 # threadpool_limits of threadpoolctl takes too long for calls in each round.
-                threads = [(library, library.num_threads) for library in _blas_libraries()]
-                self._before = {library: number for library, number in threads if number != 1}
+                self._before = {
+                    library: number for library in _blas_libraries() if (number := library.num_threads) != 1
+                }
                 for library in self._before:
                     library.set_num_threads(1)
             self._within += 1

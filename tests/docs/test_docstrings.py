@@ -23,7 +23,7 @@ MODULES = [
     for _, name, _ in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not name.endswith("__main__")
 ]
-PUBLIC = [getattr(package, name) for package in PACKAGES for name in package.__all__]
+PUBLIC = [getattr(package, name) for package in (*PACKAGES, rffboost_ext.learners) for name in package.__all__]
 CALLABLE = [thing for thing in PUBLIC if callable(thing) and hasattr(thing, "__name__")]
 
 

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 
 from rffboost_ext.experiments.compare import SYSTEMS, Protocol, Record, mean_accuracy
 from rffboost_ext.experiments.compare.protocol import MEASURES
-from rffboost_ext.experiments.compare.report import caption, comparison_report, draw, mean_curves
+from rffboost_ext.experiments.compare.report import caption, comparison_plot, comparison_report, mean_curves
 from rffboost_ext.experiments.records import as_csv, as_frame
 
 # Accuracy by data set and system, a figure per split.
@@ -106,6 +106,6 @@ def test_figures_are_drawn_for_few_and_many(n_sets, n_systems):
         for d in range(n_sets)
         for s in range(n_systems)
     ]
-    image = imread(io.BytesIO(draw(outcomes)))
+    image = imread(io.BytesIO(comparison_plot(outcomes)))
     assert image[..., :3].std() > 0.01
     assert image.shape[1] > 1000

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification, make_moons
 
-from rffboost_ext import PLACEMENTS, SPECTRA, Placement, Spectrum, presets
+from rffboost_ext import presets
+from rffboost_ext.learners import PLACEMENTS, SPECTRA, Placement, Spectrum
 
 from ..oracles import gbrff as oracle
 

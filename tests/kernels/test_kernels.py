@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from rffboost_ext import FIT_CRITERIA, LOSSES, Design, FitCriterion, Round
+from rffboost_ext import LOSSES, Design, Round
+from rffboost_ext.learners import FIT_CRITERIA, FitCriterion
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk, empirical_risk
 from rffboost_ext.learners.tiles import CACHE_LINE, LANES, ROWS_PER_TILE
 from rffboost_ext.losses.links import LARGEST_EXPONENT

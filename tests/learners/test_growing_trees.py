@@ -8,7 +8,7 @@ import xgboost as xgb
 
 from rffboost_ext import Learner, RFFBoostClassifier, Tree, boost
 from rffboost_ext.learners.trees import xgboost_c_api as native
-from rffboost_ext.terms import outputs_of_each
+from rffboost_ext.terms.batch_evaluation import outputs_of_each
 
 from ..cases import LOSS_CASES, make_data
 

@@ -7,23 +7,8 @@ import pytest
 from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
-from rffboost_ext import (
-    FIT_CRITERIA,
-    LEARNERS,
-    PLACEMENTS,
-    RFF1,
-    RFFK,
-    SPECTRA,
-    WEIGHTINGS,
-    FitCriterion,
-    Learner,
-    Optimizer,
-    RFFBoostRegressor,
-    Round,
-    Spectrum,
-    SymmetricTree,
-    Tree,
-)
+from rffboost_ext import LEARNERS, RFF1, RFFK, Learner, Optimizer, RFFBoostRegressor, Round, SymmetricTree, Tree
+from rffboost_ext.learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, FitCriterion, Spectrum
 
 from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, make_round, pairs
 from ..own_parts import Linear

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import fmin_l_bfgs_b, fminbound, rosen, rosen_der
 
-from rffboost_ext import FIT_CRITERIA
+from rffboost_ext.learners import FIT_CRITERIA
 from rffboost_ext.learners.fourier.objectives import NumpyRisk
 from rffboost_ext.learners.optimizers import LBFGS, Bounded, brent
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, rosen, rosen_der
 
-from rffboost_ext import FIT_CRITERIA, RFF1, Design, Optimizer, RFFBoostClassifier, presets
+from rffboost_ext import RFF1, Design, Optimizer, RFFBoostClassifier, presets
+from rffboost_ext.learners import FIT_CRITERIA
 from rffboost_ext.learners.fourier.first_order import START_ROWS
 from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk
 from rffboost_ext.learners.optimizers import FINAL_ITERATIONS, LBFGS

@@ -22,7 +22,7 @@ from rffboost_ext import (
 from rffboost_ext.learners.trees.symmetric import columns, growth
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
-from rffboost_ext.terms import outputs_of_each
+from rffboost_ext.terms.batch_evaluation import outputs_of_each
 
 RNG = np.random.default_rng(0)
 N = 400

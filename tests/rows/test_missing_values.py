@@ -21,7 +21,8 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.rows.dataset import Dataset, merge_duplicates
-from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped, outputs_of_each
+from rffboost_ext.terms import FeatureMap, ImputeAndEncode, Mapped
+from rffboost_ext.terms.batch_evaluation import outputs_of_each
 
 from ..cases import each_learner, make_data, make_estimator
 from ..oracles.gaps import filled

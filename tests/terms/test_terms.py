@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Trees
-from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped, outputs_of_each
+from rffboost_ext.terms import ClipAndLog, FeatureMap, ImputeAndEncode, LinearTrees, Mapped
 from rffboost_ext.terms import Linear as SparseLinear
+from rffboost_ext.terms.batch_evaluation import outputs_of_each
 from rffboost_ext.terms.cosine_arrays import Projection
 from rffboost_ext.utils.sparse import SparseRows
 

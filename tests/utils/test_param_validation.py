@@ -10,14 +10,10 @@ from sklearn.base import clone
 
 from rffboost_ext import (
     DISTRIBUTIONS,
-    FIT_CRITERIA,
     LEARNERS,
     LOSSES,
     OPTIMIZERS,
-    PLACEMENTS,
-    SPECTRA,
     STEPS,
-    WEIGHTINGS,
     ConformalRegressor,
     Decay,
     RFFBoostClassifier,
@@ -29,6 +25,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.boosting.callbacks import CALLBACKS
 from rffboost_ext.boosting.steps import RATE
+from rffboost_ext.learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from rffboost_ext.utils.param_validation import (
     BOOL,
     FRACTION,

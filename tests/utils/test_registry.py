@@ -12,21 +12,18 @@ from sklearn.base import clone
 
 from rffboost_ext import (
     DISTRIBUTIONS,
-    FIT_CRITERIA,
     LEARNERS,
     LOSSES,
     OPTIMIZERS,
-    PLACEMENTS,
     RFF1,
-    SPECTRA,
     STEPS,
-    WEIGHTINGS,
     Loss,
     Registry,
     RFFBoostClassifier,
     RFFBoostRegressor,
     Step,
 )
+from rffboost_ext.learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from rffboost_ext.losses import Exponential, IdentityLink, LogLoss
 
 from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data

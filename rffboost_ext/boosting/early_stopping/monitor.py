@@ -12,7 +12,7 @@ from ...contracts.fit import is_foreign
 from ...core import CoupledLoss, Loss, Observations, Term
 from ...losses.links import LARGEST_EXPONENT
 from ...rows.dataset import Dataset
-from ...terms import outputs_of_each
+from ...terms.batch_evaluation import outputs_of_each
 from ...utils.sparse import Rows
 from ...utils.typing import Array
 from ..callbacks import Progress

@@ -122,8 +122,9 @@ def validation_splits(
     if np.isin(parts, without_singles).all():
         fold = without_singles
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
+    rows = data.observations
     # One fold may hold the only non-zero target, without which a loss cannot be fitted.
-    usable = [(kept, out) for kept, out in splits if can_be_fitted(loss, data.observations.take(kept))] or splits
+    usable = [(kept, out) for kept, out in splits if can_be_fitted(loss, rows.take(kept))] or splits
     return [(kept, sample_validation_set(data.take(out), loss, seed)) for kept, out in usable]
 
 
@@ -173,7 +174,7 @@ def splits_of(what: str, splitter: Any, X: Any, y: Any, groups: Any, used: Array
     return splits
 
 
-def require_whole_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
+def require_undivided_groups(owner: str, rows: Dataset, splits: Sequence[tuple[Array, Array]]) -> None:
     """Raise a ValueError if a split divides a group of coupled rows, such as a query."""
     if rows.coupling == "groups" and rows.group is not None:
         for kept, held in splits:

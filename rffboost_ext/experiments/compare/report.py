@@ -73,7 +73,7 @@ def check_format(path: Path) -> None:
         raise ValueError(f"--plot: {str(path)!r} must end in one of: {', '.join(formats)}")
 
 
-def draw(records: Sequence[Record], format: str = "png") -> bytes:
+def comparison_plot(records: Sequence[Record], format: str = "png") -> bytes:
     """The figure as a file of that format; the records must have curves."""
     frame = as_frame(records)
     summary = Summary(frame, "accuracy")

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Term
-from ...terms import Trees, outputs_of_each
+from ...terms import Trees
+from ...terms.batch_evaluation import outputs_of_each
 from ...utils.sparse import SparseRows
 from ...utils.typing import Array
 from .single_precision import lower_thresholds, shift_thresholds
