@@ -13,13 +13,13 @@ from rffboost_ext.metrics import crps, nll
 
 # Demand by hour and price: the mean and the spread depend on both.
 rng = np.random.default_rng(0)
-hour, price = rng.uniform(0.0, 24.0, 1_000), rng.uniform(1.0, 3.0, 1_000)
+hour, price = rng.uniform(0.0, 24.0, 600), rng.uniform(1.0, 3.0, 600)
 X = np.column_stack([hour, price])
 mean = (30.0 + 20.0 * np.sin(hour / 4.0)) / price
 spread = 1.0 + 0.15 * hour
-y = mean + spread * rng.standard_normal(1_000)
+y = mean + spread * rng.standard_normal(600)
 orders = rng.poisson(rng.gamma(5.0, mean / 5.0))
-train, test = train_test_split(np.arange(1_000), test_size=0.3, random_state=0)
+train, test = train_test_split(np.arange(600), test_size=0.3, random_state=0)
 
 # One frozen distribution of scipy.stats for all rows.
 model = RFFBoostDistribution("normal", eval_metric=["nll", "crps"], random_state=0).fit(X[train], y[train])

@@ -22,7 +22,7 @@ train, test = table.partitions[:6], table.partitions[6:]
 features = ["distance", "district"]
 
 # Of more than 2,500 rows the fit keeps a weighted sample.
-model = DaskRFFBoostClassifier(client=client, max_rows=2_500, n_estimators=100, random_state=0)
+model = DaskRFFBoostClassifier(client=client, max_rows=2_500, n_estimators=50, random_state=0)
 model.fit(train[features], train["rented"])
 print(f"rows: {model.n_rows_seen_}")
 print(f"accuracy: {model.score(test[features], test['rented']):.3f}")

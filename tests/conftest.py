@@ -24,9 +24,12 @@ def own_draws(request):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session):
-    """Compile all kernels before the workers of the whole suite start: each would compile them for itself."""
+    """Compile missing kernels before the workers of the whole suite start: each would compile them for itself."""
     config = session.config
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and getattr(config.option, "tx", None):
-        from rffboost_ext.kernels.warmup import compile_all
+        from rffboost_ext.kernels import compile_cache, warmup
 
-        compile_all(len(config.option.tx), lambda *_: None)
+        pattern = f"*-{compile_cache.sources_digest()}-*.kernel"
+        stored = {path.name for folder in compile_cache.cache_folders() for path in folder.glob(pattern)}
+        if len(stored) < len(warmup.kernel_variants()):
+            warmup.compile_all(len(config.option.tx), lambda *_: None)

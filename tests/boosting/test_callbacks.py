@@ -178,4 +178,6 @@ def test_a_member_that_ends_at_the_limit_of_rounds_is_named():
         RFFBoostRegressor(n_estimators=3, **given).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RFFBoostRegressor(n_estimators=300, **given).fit(X, np.ones(len(X)) + 1e-3 * np.sin(1e6 * X[:, 0]))
+        RFFBoostRegressor(n_estimators=300, n_iter_no_change=5, **given).fit(
+            X, np.ones(len(X)) + 1e-3 * np.sin(1e6 * X[:, 0])
+        )

@@ -81,7 +81,7 @@ def test_rounds_members_and_scores_are_the_same(name, params):
 
 def test_a_classifier_converges_and_adds_members_alike():
     """Where the loss becomes small, fits end early and kernel logistic regression is a further member."""
-    X = np.random.default_rng(0).normal(size=(150, 2))
+    X = np.random.default_rng(0).normal(size=(90, 2))
     y = X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.5
     plain, *others = (
         RFFBoostClassifier(loss=Plus(LogLoss(), *added), random_state=0).fit(X, y)

@@ -11,7 +11,7 @@ from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.recipes import Facts, choose_recipe
 from rffboost_ext.utils.parallel import START_CALLS
 
-X, Y = make_classification(300, 4, n_informative=3, n_redundant=0, random_state=0)
+X, Y = make_classification(150, 4, n_informative=3, n_redundant=0, random_state=0)
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def elsewhere_from_the_last(function, several):
         {},
         {"learner": "symmetric_tree", "refit": True},
         {"learner": "symmetric_tree", "n_folds": 2, "refit": True},
-        {"n_estimators": 200, "quality": choose_recipe(Facts(6_000, 4, n_classes=2))},
+        {"n_estimators": 100, "quality": choose_recipe(Facts(6_000, 4, n_classes=2))},
     ],
     ids=["a stack of folds", "folds and a replay", "a refit of folds", "cosines that trail"],
 )

@@ -83,7 +83,7 @@ def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) ->
     X = rng.normal(size=(n + 500, 4))
     y = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=len(X))
     one, other = (
-        RFFBoostRegressor(n_estimators=10, random_state=0).fit(X[:n], factor * y[:n]) for factor in (1.0, unit)
+        RFFBoostRegressor(n_estimators=5, random_state=0).fit(X[:n], factor * y[:n]) for factor in (1.0, unit)
     )
     assert other.score(X[n:], unit * y[n:]) == pytest.approx(one.score(X[n:], y[n:]), abs=0.01)
 

@@ -119,10 +119,10 @@ def test_scores_keep_their_sign_beyond_rows_that_are_fitted_well() -> None:
 def scores_beyond_well_fitted_rows(seed: int) -> list[float]:
     """The accuracy beyond the rows of a fit, without and with a minimum of hessians."""
     rng = np.random.default_rng(seed)
-    X, angle, radius = rng.normal(size=(2_000, 2)), rng.uniform(-np.pi, np.pi, 2_000), rng.uniform(3.0, 4.5, 2_000)
+    X, angle, radius = rng.normal(size=(1_000, 2)), rng.uniform(-np.pi, np.pi, 1_000), rng.uniform(3.0, 4.5, 1_000)
     beyond = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return [
-        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=100, random_state=0)
+        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=50, random_state=0)
         .fit(X, X.sum(axis=1) > 0.0)
         .score(beyond, beyond.sum(axis=1) > 0.0)
         for share in (0.0, 0.1)
