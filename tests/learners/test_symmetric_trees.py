@@ -19,7 +19,7 @@ from rffboost_ext import (
     SymmetricTree,
     SymmetricTrees,
 )
-from rffboost_ext.learners.trees.symmetric import columns, growth
+from rffboost_ext.learners.trees.symmetric import columns, search
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.terms.batch_evaluation import outputs_of_each
