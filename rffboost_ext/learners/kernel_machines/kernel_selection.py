@@ -53,10 +53,9 @@ def total_gains(X: Array, target: Array, weight: Array) -> dict[str, float]:
     """The total gain of each column of X (n, d) in a few trees, by XGBoost's names "f0", "f1", ..."""
     from xgboost import DMatrix, train
 
-    found: dict[str, float] = train(TREE_PARAMS, DMatrix(X, target, weight=weight, nthread=1), N_TREES).get_score(
-        importance_type="total_gain"
-    )
-    return found
+    booster = train(TREE_PARAMS, DMatrix(X, target, weight=weight, nthread=1), N_TREES)
+    gains: dict[str, float] = booster.get_score(importance_type="total_gain")
+    return gains
 
 
 ScaleFunction: TypeAlias = Callable[[Round, Array, Array], Array]
