@@ -39,10 +39,10 @@ def data_folder(folder: Path | None) -> Path | None:
     usual = os.environ.get("RFFBOOST_DATA")
     if folder is None and not usual:
         return None
-    source, chosen = ("--data-dir", folder) if folder is not None else ("RFFBOOST_DATA", Path(usual or ""))
-    if not chosen.is_dir():
-        raise ValueError(f"{source}: {str(chosen)!r} is not a folder")
-    return chosen.resolve()
+    source, path = ("--data-dir", folder) if folder is not None else ("RFFBOOST_DATA", Path(usual or ""))
+    if not path.is_dir():
+        raise ValueError(f"{source}: {str(path)!r} is not a folder")
+    return path.resolve()
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -102,16 +102,16 @@ class Benchmark:
         """Measure what is missing in a file of records, and print the report of all of them."""
         parser = options(self.doc)
         self.add_options(parser)
-        given = parser.parse_args(arguments)
-        file = Records(given.out, tuple(self.measures))
+        parsed = parser.parse_args(arguments)
+        file = Records(parsed.out, tuple(self.measures))
         try:
-            study = self.study(given)
-            known = file.read()
+            study = self.study(parsed)
+            records = file.read()
         except ValueError as error:
             parser.error(str(error))
-        if given.again:
-            file.write(r for r in known.values() if r.system not in study.systems or r.dataset not in study.data)
-        records, failures = study.resume(file, given.jobs)
+        if parsed.again:
+            file.write(r for r in records.values() if r.system not in study.systems or r.dataset not in study.data)
+        records, failures = study.resume(file, parsed.jobs)
         print(self.text(records.values(), study))
         for line in failure_lines(failures):
             print(f"failed: {line}", file=sys.stderr)
@@ -131,25 +131,25 @@ class Benchmark:
         parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
         parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
 
-    def study(self, given: argparse.Namespace) -> Study:
+    def study(self, arguments: argparse.Namespace) -> Study:
         """What is measured; data sets that are not available are named and left out."""
-        check_choices("data set", given.datasets or (), self.datasets)
-        check_choices("system", given.systems or (), [*self.systems])
-        if not given.out.absolute().parent.is_dir():
-            raise ValueError(f"--out: there is no folder {str(given.out.absolute().parent)!r}")
-        folder = data_folder(given.data_dir)
-        wanted = given.datasets or self.datasets
-        systems = given.systems or [name for name in self.systems if name not in self.optional]
-        missing = {name: why for name in wanted if (why := self.missing(name, folder))}
+        check_choices("data set", arguments.datasets or (), self.datasets)
+        check_choices("system", arguments.systems or (), [*self.systems])
+        if not arguments.out.absolute().parent.is_dir():
+            raise ValueError(f"--out: there is no folder {str(arguments.out.absolute().parent)!r}")
+        folder = data_folder(arguments.data_dir)
+        names = arguments.datasets or self.datasets
+        systems = arguments.systems or [name for name in self.systems if name not in self.optional]
+        missing = {name: why for name in names if (why := self.missing(name, folder))}
         for name, why in missing.items():
             print(f"left out: {name}: {why}", file=sys.stderr)
         return Study(
-            data={name: partial(self.load, name, folder) for name in wanted if name not in missing},
+            data={name: partial(self.load, name, folder) for name in names if name not in missing},
             systems={name: self.systems[name] for name in systems},
             splits=self.split,
             measures=self.measure,
             columns=tuple(self.measures),
-            n_splits=given.splits or self.splits,
+            n_splits=arguments.splits or self.splits,
             config=self.config,
             applies=self.applies,
         )
@@ -157,8 +157,8 @@ class Benchmark:
     def text(self, records: Iterable[Record], study: Study) -> str:
         """The report of the records of a study, and the machine."""
         order = {name: place for place, name in enumerate(study.systems)}
-        wanted = [r for r in records if r.system in order and r.dataset in study.data]
-        frame = as_frame(sorted(wanted, key=lambda record: order[record.system]))
+        reported = [r for r in records if r.system in order and r.dataset in study.data]
+        frame = as_frame(sorted(reported, key=lambda record: order[record.system]))
         shown = {name: better for name, better in self.measures.items() if better}
         text = report(frame, shown, self.groups) if self.show is None else self.show(frame)
         return f"{text}\n{environment()}"

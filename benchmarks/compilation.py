@@ -116,10 +116,10 @@ def first_calls(folder: Path) -> list[str]:
 
 def kernels(folder: Path) -> list[str]:
     """The rows of the table of kernels, from the slowest on."""
-    found: dict[str, dict[str, float]] = {}
+    seconds_of: dict[str, dict[str, float]] = {}
     for name, precision, seconds in output_of(KERNELS, folder / "kernels"):
-        found.setdefault(str(name), {})[str(precision)] = float(str(seconds))
-    ordered = sorted(found.items(), key=lambda item: -max(item[1].values()))
+        seconds_of.setdefault(str(name), {})[str(precision)] = float(str(seconds))
+    ordered = sorted(seconds_of.items(), key=lambda item: -max(item[1].values()))
     return [
         f"| `{name}` | " + " | ".join(f"{times[p]:.2f}" if p in times else "" for p in "fd") + " |"
         for name, times in ordered

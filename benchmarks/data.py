@@ -72,13 +72,13 @@ class Source:
             order = np.argsort(np.asarray(self.time(X)), kind="stable")
             X, y = X.iloc[order], y[order]
         groups = None if self.group is None else pd.factorize(X.pop(self.group))[0]
-        found = TaskData(self.task, plain(X), y, self.train, groups, self.time is not None)
+        rows = TaskData(self.task, plain(X), y, self.train, groups, self.time is not None)
         if self.task == "regression":
-            return replace(found, y=y.astype(np.float64))
+            return replace(rows, y=y.astype(np.float64))
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2 or (self.task == "binary" and len(classes) > 2):
             raise ValueError(f"data set {name!r} must be {self.task}, got {len(classes)} classes")
-        return replace(found, y=codes)
+        return replace(rows, y=codes)
 
 
 def plain(X: Any) -> Any:
@@ -95,8 +95,8 @@ def from_file(stem: str, drop: tuple[str, ...], data_dir: Path | None) -> tuple[
     """Features, text as categories, and target of a CSV file, or of what scikit-learn ships under that name."""
     path = find_file(stem, data_dir)
     if path is None:
-        found = shipped(stem)
-        return found.X, found.y
+        dataset = shipped(stem)
+        return dataset.X, dataset.y
     frame, target = read_features_target(stem, path, TARGET, missing_values=True)
     numbers = frame.columns[[dtype.kind in "iufb" for dtype in frame.dtypes]]
     texts = frame.columns.difference([*numbers, *drop], sort=False)

@@ -51,8 +51,8 @@ def ngboost(X: Array, y: Array, X_test: Array, seed: int) -> Any:
     """NGBoost with its defaults: a normal distribution, 500 rounds of trees of depth 3."""
     from ngboost import NGBRegressor
 
-    found = NGBRegressor(verbose=False, random_state=seed).fit(X, y).pred_dist(X_test)
-    return norm(loc=found.loc, scale=found.scale)
+    predicted = NGBRegressor(verbose=False, random_state=seed).fit(X, y).pred_dist(X_test)
+    return norm(loc=predicted.loc, scale=predicted.scale)
 
 
 def catboost(X: Array, y: Array, X_test: Array, seed: int) -> Any:
@@ -86,9 +86,9 @@ def measure(system: Callable[..., Any], parts: Any, task: Task) -> list[dict[str
     """Likelihood, CRPS and time."""
     X, y, X_test, y_test = parts
     start = time.process_time()
-    found = system(X, y, X_test, task.split - 1)
+    predicted = system(X, y, X_test, task.split - 1)
     seconds = time.process_time() - start
-    return [{"nll": float(nll(y_test, found)), "crps": float(crps(y_test, found)), "seconds": seconds}]
+    return [{"nll": float(nll(y_test, predicted)), "crps": float(crps(y_test, predicted)), "seconds": seconds}]
 
 
 def main(
@@ -101,8 +101,8 @@ def main(
     """Measure systems on some rows of the regression sets."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--rows", type=positive, default=2_000)
-    given, others = parser.parse_known_args(arguments)
-    rows: int = given.rows
+    own, others = parser.parse_known_args(arguments)
+    rows: int = own.rows
     return Benchmark(
         doc,
         [*REGRESSION],

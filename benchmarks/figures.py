@@ -165,9 +165,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("figures", nargs="*", choices=FIGURES, metavar="NAME", default=list(FIGURES))
     parser.add_argument("--out", type=Path, default=Path("docs/figures"), help="folder of the figures")
-    given = parser.parse_args(arguments)
-    for name in given.figures:
-        path = given.out / f"{name}.png"
+    parsed = parser.parse_args(arguments)
+    for name in parsed.figures:
+        path = parsed.out / f"{name}.png"
         FIGURES[name]().savefig(path, dpi=120)
         Image.open(path).quantize(64).save(path, optimize=True)
 

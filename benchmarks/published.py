@@ -250,9 +250,9 @@ def show(frame: pd.DataFrame) -> str:
     means, parts = frame.pivot_table("score", "dataset", "system"), []
     measured = [name for name in SYSTEMS if name in means]
     for (table, name), peers in PEERS.items():
-        chosen = [key for key in (f"{table}-{part}" for part in SETS[table, name]) if key in means.index]
-        if chosen:
-            both = means.loc[chosen, measured].join(published()[[*peers]])
+        sets = [key for key in (f"{table}-{part}" for part in SETS[table, name]) if key in means.index]
+        if sets:
+            both = means.loc[sets, measured].join(published()[[*peers]])
             parts.append(table_of_sets(both, f"{table}, {name}", peers, name == "RMSE"))
     return "\n".join(parts)
 

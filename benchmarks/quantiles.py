@@ -63,12 +63,12 @@ def measure(system: Callable[..., Array], parts: Any, task: Task) -> list[dict[s
     """Pinball loss, coverage, crossing rows and time."""
     X, y, X_test, y_test = parts
     start = time.process_time()
-    found = system(X, y, X_test, task.split - 1)
+    predicted = system(X, y, X_test, task.split - 1)
     seconds = time.process_time() - start
-    ordered = np.sort(found, axis=1)
+    ordered = np.sort(predicted, axis=1)
     losses = [mean_pinball_loss(y_test, q, alpha=level) for level, q in zip(LEVELS, ordered.T, strict=True)]
     covered = (ordered[:, 0] <= y_test) & (y_test <= ordered[:, -1])
-    crossing = (np.diff(found, axis=1) < 0.0).any(axis=1)
+    crossing = (np.diff(predicted, axis=1) < 0.0).any(axis=1)
     shares = {"coverage": 100.0 * float(covered.mean()), "crossing": 100.0 * float(crossing.mean())}
     return [{"pinball": 100.0 * float(np.mean(losses)), **shares, "seconds": seconds}]
 

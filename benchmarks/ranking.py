@@ -114,23 +114,25 @@ def measure(system: Callable[..., Any], parts: tuple[Rows, Array, Array], task: 
     start = time.process_time()
     model = system(X[train], y[train], query[train])
     seconds = time.process_time() - start
-    _, found = ndcg_of_queries(np.column_stack([y[test], query[test]]), np.asarray(model.predict(X[test])), 10)
-    return [{"ndcg": float(np.nanmean(found)), "queries": found.tolist(), "seconds": seconds}]
+    _, ndcg = ndcg_of_queries(np.column_stack([y[test], query[test]]), np.asarray(model.predict(X[test])), 10)
+    return [{"ndcg": float(np.nanmean(ndcg)), "queries": ndcg.tolist(), "seconds": seconds}]
 
 
 def show(frame: Any) -> str:
     """Mean NDCG@10 over queries, and the difference from the first system with its standard error."""
     lines = []
     for name, rows in frame.groupby("dataset", sort=False):
-        found = {system: np.concatenate([*part["queries"]]) for system, part in rows.groupby("system", sort=False)}
-        first = next(iter(found.values()))
-        for system, values in found.items():
-            known = ~np.isnan(values)
-            away = (values - first)[known]
-            error = away.std(ddof=1) / np.sqrt(known.sum())
+        ndcg_of = {
+            system: np.concatenate([*part["queries"]]) for system, part in rows.groupby("system", sort=False)
+        }
+        first = next(iter(ndcg_of.values()))
+        for system, values in ndcg_of.items():
+            has_ndcg = ~np.isnan(values)
+            away = (values - first)[has_ndcg]
+            error = away.std(ddof=1) / np.sqrt(has_ndcg.sum())
             seconds = rows.loc[rows["system"] == system, "seconds"].sum()
             difference = f"{away.mean():+.4f} ± {error:.4f}"
-            lines.append([str(name), str(system), f"{values[known].mean():.4f}", difference, f"{seconds:.1f}"])
+            lines.append([str(name), str(system), f"{values[has_ndcg].mean():.4f}", difference, f"{seconds:.1f}"])
     return markdown(["queries", "system", "NDCG@10", "difference", "seconds"], lines)
 
 

@@ -154,9 +154,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small workloads")
     parser.add_argument("--measures", nargs="+", choices=MEASURES, default=list(MEASURES))
     parser.add_argument("--json", type=Path, help="write the times to this file")
-    given = parser.parse_args(arguments)
-    sizes = QUICK if given.quick else Sizes()
-    show((row for name in given.measures for row in MEASURES[name](sizes)), given.json)
+    parsed = parser.parse_args(arguments)
+    sizes = QUICK if parsed.quick else Sizes()
+    show((row for name in parsed.measures for row in MEASURES[name](sizes)), parsed.json)
 
 
 if __name__ == "__main__":

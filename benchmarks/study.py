@@ -55,7 +55,7 @@ class Failure:
         return f"{self.task}: {self.message}"
 
 
-def every_task(study: Study, known: Mapping[Key, Record]) -> list[Task]:
+def every_task(study: Study, records: Mapping[Key, Record]) -> list[Task]:
     """All tasks, by data set, split and system."""
     return [
         Task(dataset, system, split, study.points)
@@ -89,7 +89,7 @@ class Study:
     config : callable, optional
         ``config(system, dataset)`` is the configuration that records must have; the version by default.
     order : callable, default=every_task
-        ``order(study, known)`` are the tasks that are possible with the records known so far, those that are done
+        ``order(study, records)`` are the tasks that are possible with the records so far, those that are done
         included.
     applies : callable, optional
         ``applies(dataset, system)`` is whether a system can be measured on a data set; True by default.
@@ -106,13 +106,13 @@ class Study:
     order: Order = every_task
     applies: Callable[[str, str], bool] = lambda dataset, system: True
 
-    def pending(self, known: Mapping[Key, Record], failures: Sequence[Failure] = ()) -> list[Task]:
+    def pending(self, records: Mapping[Key, Record], failures: Sequence[Failure] = ()) -> list[Task]:
         """The tasks that have not failed and lack a record of their configuration."""
         failed = {failure.task for failure in failures}
         return [
             task
-            for task in self.order(self, known)
-            if task not in failed and not all(self.is_current(known.get(key)) for key in task.keys)
+            for task in self.order(self, records)
+            if task not in failed and not all(self.is_current(records.get(key)) for key in task.keys)
         ]
 
     def is_current(self, record: Record | None) -> bool:
@@ -121,7 +121,7 @@ class Study:
 
     def run(
         self,
-        known: dict[Key, Record],
+        records: dict[Key, Record],
         jobs: int = 1,
         started: Started = lambda tasks: None,
         finished: Finished = lambda task, result: None,
@@ -130,7 +130,7 @@ class Study:
 
         Parameters
         ----------
-        known : dict
+        records : dict
             The records so far, by key; new ones are added.
         jobs : int, default=1
             Processes, one thread each; -1 for one per core.
@@ -143,26 +143,26 @@ class Study:
             Failed tasks, which are not repeated.
         """
         failures: list[Failure] = []
-        while tasks := self.pending(known, failures):
+        while tasks := self.pending(records, failures):
             started(tasks)
             for task, result in run_in_processes([self._call(task) for task in tasks], jobs):
                 if isinstance(result, Failure):
                     failures.append(result)
                 else:
-                    known |= {record.key: record for record in result}
+                    records |= {record.key: record for record in result}
                 finished(task, result)
         return failures
 
     def resume(
-        self, file: Records, jobs: int = 1, known: Mapping[Key, Record] | None = None
+        self, file: Records, jobs: int = 1, further: Mapping[Key, Record] | None = None
     ) -> tuple[dict[Key, Record], list[Failure]]:
-        """Measure what a file, and further known records, lack; append it as it arrives, under a progress bar.
+        """Measure what a file, and further records, lack; append it as it arrives, under a progress bar.
 
         An incomplete last line of the file, which an interrupted run leaves, is removed. Returns all records by
         key, and the failures.
         """
         file.repair()
-        records = dict(known or {}) | file.read()
+        records = dict(further or {}) | file.read()
         with progress_bar() as (started, show):
 
             def finished(task: Task, result: list[Record] | Failure) -> None:
@@ -194,7 +194,7 @@ def attempt(
             values = measures(system, splits(load(), task.split), task)
     except Exception as error:
         return task, Failure(task, f"{type(error).__name__}: {error}")
-    return task, [Record(*key, config, found) for key, found in zip(task.keys, values, strict=True)]
+    return task, [Record(*key, config, measured) for key, measured in zip(task.keys, values, strict=True)]
 
 
 def settings_digest(*settings: object, package: str = "rffboost-ext") -> str:

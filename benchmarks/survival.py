@@ -138,10 +138,10 @@ def measure(system: Any, parts: Any, task: Task) -> list[dict[str, Any]]:
     seconds = time.process_time() - start
     inside = test[y[observed][test] < y[observed][train][y[event][train]].max()]
     times = np.unique(np.percentile(y[observed][inside], np.linspace(10, 90, 50)))
-    found = survival(model, X.iloc[inside], times)
+    probability = survival(model, X.iloc[inside], times)
     risk = model.predict(X.iloc[test])
     concordance = concordance_index_censored(y[event][test].astype(bool), y[observed][test], risk)[0]
-    brier = integrated_brier_score(y[train], y[inside], found, times)
+    brier = integrated_brier_score(y[train], y[inside], probability, times)
     return [{"concordance": float(concordance), "brier": float(brier), "seconds": seconds}]
 
 

@@ -108,9 +108,9 @@ def compare_rounds(name: str, fits: dict[str, Fit], turns: int, clock: Callable[
         for system, fit in fits.items():
             times[system] += rounds_of(fit, clock)
     first = median(times[next(iter(fits))])
-    for system, found in times.items():
-        ratio = median(found) / first
-        print(f"{name:<32}{system:<32}{format_duration(median(found)):>10} a round{ratio:>8.2f}")
+    for system, seconds in times.items():
+        ratio = median(seconds) / first
+        print(f"{name:<32}{system:<32}{format_duration(median(seconds)):>10} a round{ratio:>8.2f}")
 
 
 def rounds_of(fit: Fit, clock: Callable[[], float]) -> list[float]:

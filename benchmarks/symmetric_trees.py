@@ -43,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=positive, default=100_000)
     parser.add_argument("--trees", type=positive, default=500)
     parser.add_argument("--turns", type=positive, default=5)
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     print(environment())
-    if "rounds" in given.parts:
-        measure_rounds(given.turns)
-    if "predictions" in given.parts:
-        measure_predictions(given.rows, given.trees, given.turns)
+    if "rounds" in parsed.parts:
+        measure_rounds(parsed.turns)
+    if "predictions" in parsed.parts:
+        measure_predictions(parsed.rows, parsed.trees, parsed.turns)
 
 
 def measure_predictions(n: int, n_trees: int, turns: int) -> None:

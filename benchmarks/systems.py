@@ -51,15 +51,15 @@ class System:
 
     def fit(self, rows: Rows) -> Any:
         """A model of the training rows."""
-        model, given = self.build(rows.task), {}
+        model, fit_params = self.build(rows.task), {}
         if self.is_text:
-            given["cat_features"] = text_columns(rows.X)
+            fit_params["cat_features"] = text_columns(rows.X)
         if self.has_groups and rows.groups is not None:
-            given["groups"] = rows.groups
+            fit_params["groups"] = rows.groups
         if self.has_splitters and rows.ordered:
             later = np.arange(len(rows.y)) >= 0.8 * len(rows.y)
             model.set_params(validation_fraction=PredefinedSplit(np.where(later, 0, -1)))
-        return model.fit(self.features(rows.X), rows.y, **given)
+        return model.fit(self.features(rows.X), rows.y, **fit_params)
 
     def features(self, X: Any) -> Any:
         """Features as the system takes them; a missing value is a category of its own where these are text."""

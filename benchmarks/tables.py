@@ -79,7 +79,7 @@ def measure(system: System, rows: Rows, task: Task) -> list[dict[str, Any]]:
     model = system.fit(rows)
     seconds = process_time() - start
     X = system.features(rows.X_test)
-    times = [prediction_seconds(system, model, X, *given) for given in ((PREDICTED, 3), (1, 21))]
+    times = [prediction_seconds(system, model, X, *workload) for workload in ((PREDICTED, 3), (1, 21))]
     shape = (*rows.X.shape, len(rows.y_test), task.split)
     values = (*quality(model, X, rows), seconds, *times, size(model), *shape)
     return [dict(zip(MEASURES, values, strict=True))]
@@ -87,8 +87,8 @@ def measure(system: System, rows: Rows, task: Task) -> list[dict[str, Any]]:
 
 def prediction_seconds(system: System, model: Any, X: Any, n: int, turns: int) -> float:
     """The median time of a prediction of n rows, made of the test rows."""
-    chosen = np.resize(np.arange(len(X)), n)
-    rows = X[chosen] if isinstance(X, np.ndarray) else X.iloc[chosen]
+    places = np.resize(np.arange(len(X)), n)
+    rows = X[places] if isinstance(X, np.ndarray) else X.iloc[places]
     (seconds,) = in_turns(partial(model.predict, rows, **system.limits), turns=turns, clock=process_time)
     return median(seconds)
 
@@ -158,8 +158,8 @@ def scores_table(means: Any, summary: Summary) -> str:
 def rank(name: str, summary: Summary) -> float:
     """The average rank of a system among those of others, and itself or the first of ours."""
     ours = [system for system in summary.columns if SYSTEMS[system].package == "rffboost-ext"]
-    chosen = name if name in ours else next(iter(ours), name)
-    kept = [system for system in summary.columns if system not in ours or system == chosen]
+    compared = name if name in ours else next(iter(ours), name)
+    kept = [system for system in summary.columns if system not in ours or system == compared]
     return float(summary.ranks(summary.mean[kept])[name])
 
 
@@ -213,8 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure some tables."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=[*TABLES])
-    given, others = parser.parse_known_args(arguments)
-    tables = {name: TABLES[name] for name in given.tables}
+    own, others = parser.parse_known_args(arguments)
+    tables = {name: TABLES[name] for name in own.tables}
     return Benchmark(
         __doc__,
         [name for table in tables.values() for name in table],

@@ -49,14 +49,14 @@ def show(rows: Iterable[TimingRow], path: Path | None = None) -> list[TimingRow]
     """Print the machine and each row as it arrives, write all of them as JSON to a file, and return them."""
     facts = environment()
     print(facts)
-    found = []
+    printed = []
     for row in rows:
         print(row, flush=True)
-        found.append(row)
+        printed.append(row)
         if path is not None:
-            text = json.dumps({"machine": facts, "rows": [asdict(row) for row in found]}, indent=1)
+            text = json.dumps({"machine": facts, "rows": [asdict(row) for row in printed]}, indent=1)
             path.write_text(text + "\n")
-    return found
+    return printed
 
 
 def in_turns(

@@ -49,15 +49,15 @@ def problem(data: None, index: int) -> tuple[Any, Any]:
 def measure(system: tuple[str, str], rows: tuple[Any, Any], task: Task) -> list[dict[str, Any]]:
     """Average precision and log loss on new rows."""
     (remedy, name), (X, y) = system, rows
-    given, labels, weight = X[:ROWS], y[:ROWS], None
+    features, labels, weight = X[:ROWS], y[:ROWS], None
     if remedy == "weights":
         weight = len(labels) / (2.0 * np.bincount(labels))[labels]
     elif remedy != "none":
         from imblearn import over_sampling
 
         sampler = getattr(over_sampling, remedy)(random_state=task.split - 1)
-        given, labels = sampler.fit_resample(given, labels)
-    probability = MODELS[name]().fit(given, labels, sample_weight=weight).predict_proba(X[ROWS:])[:, 1]
+        features, labels = sampler.fit_resample(features, labels)
+    probability = MODELS[name]().fit(features, labels, sample_weight=weight).predict_proba(X[ROWS:])[:, 1]
     scores = average_precision_score(y[ROWS:], probability), log_loss(y[ROWS:], probability)
     return [dict(zip(MEASURES, map(float, scores), strict=True))]
 

@@ -37,11 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=positive, nargs="+", default=[10_000, 50_000, 100_000])
     parser.add_argument("--rows-per-level", type=positive, default=2)
     parser.add_argument("--noise", action="store_true", help="levels without effects")
-    given, lines = parser.parse_args(arguments), []
-    for n, name in product(given.rows, NAMES):
-        n_levels = n // given.rows_per_level
+    parsed, lines = parser.parse_args(arguments), []
+    for n, name in product(parsed.rows, NAMES):
+        n_levels = n // parsed.rows_per_level
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            seconds, memory, score = pool.apply(measure, (name, n, n_levels, given.noise))
+            seconds, memory, score = pool.apply(measure, (name, n, n_levels, parsed.noise))
         line = [f"{n:,}", f"{n_levels:,}", name, f"{seconds:.1f}", f"{memory / 1e6:.0f}", f"{score:.3f}"]
         lines.append(line)
         print(*line, file=sys.stderr)

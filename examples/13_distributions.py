@@ -32,8 +32,8 @@ print(f"{((low <= y[test]) & (y[test] <= high)).mean():.0%} of new targets are w
 # Which distribution of counts? The score is the mean log-likelihood.
 counts = RFFBoostDistribution(learner="tree", n_estimators=100, learning_rate=0.1)
 search = GridSearchCV(counts, {"distribution": ["poisson", NegativeBinomial()]}, cv=3).fit(X[train], orders[train])
-found = search.cv_results_
-for name, score in zip(found["param_distribution"], found["mean_test_score"], strict=True):
+cv_results = search.cv_results_
+for name, score in zip(cv_results["param_distribution"], cv_results["mean_test_score"], strict=True):
     print(f"{name!s:<20} log-likelihood {score:.3f}")
 chance = search.best_estimator_.predict_dist(X[test]).sf(30)
 print(f"more than 30 orders: chances from {chance.min():.3f} to {chance.max():.2f}")

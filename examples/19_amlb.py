@@ -41,11 +41,11 @@ def run(dataset, config):
         inference_times["file"] = measure_inference_times(infer, dataset.inference_subsample_files)
         inference_times["df"] = measure_inference_times(infer, single_rows)
     with Timer() as predict:
-        found = infer(X_test)
+        predicted = infer(X_test)
     return result(
         output_file=config.output_predictions_file,
-        predictions=model.classes_[found.argmax(axis=1)] if is_classification else found,
-        probabilities=found if is_classification else None,
+        predictions=model.classes_[predicted.argmax(axis=1)] if is_classification else predicted,
+        probabilities=predicted if is_classification else None,
         probabilities_labels=model.classes_.tolist() if is_classification else None,
         truth=dataset.test.y.squeeze(),
         models_count=len(model.learners_),

@@ -11,16 +11,16 @@ from sklearn.pipeline import make_pipeline
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 
-# Reviews of three things; "not" reverses the tone of a word.
+# Reviews of three aspects of a hotel; "not" reverses the tone of a word.
 rng = np.random.default_rng(0)
-things = np.array(["room", "bar", "view", "lift", "bed", "staff", "breakfast", "garden", "pool"])
+aspects = np.array(["room", "bar", "view", "lift", "bed", "staff", "breakfast", "garden", "pool"])
 tones = np.array(["bad", "loud", "slow", "dirty", "good", "great", "calm", "clean"])
 texts, liked = [], []
 for _ in range(600):
     tone, is_reversed = rng.integers(0, len(tones), 3), rng.random(3) < 0.4
     said = np.where(is_reversed, "not ", "").astype(object) + tones[tone]
     texts.append(
-        " and ".join(f"the {thing} was {word}" for thing, word in zip(rng.choice(things, 3), said, strict=True))
+        " and ".join(f"the {aspect} was {word}" for aspect, word in zip(rng.choice(aspects, 3), said, strict=True))
     )
     liked.append(((tone >= 4) != is_reversed).sum() + rng.logistic(0.0, 0.15) > 1.5)
 train, test, y_train, y_test = train_test_split(texts, np.array(liked), random_state=0)

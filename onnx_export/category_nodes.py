@@ -92,5 +92,5 @@ def encode_number(categories: Array, column: str, graph: Graph) -> str:
     same = graph.cast(graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype)), graph.dtype)
     code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
-    is_known = graph.node("Greater", any_of, graph.constant(0.0, "nothing"))
-    return graph.node("Where", is_known, code, gap)
+    is_category = graph.node("Greater", any_of, graph.constant(0.0, "nothing"))
+    return graph.node("Where", is_category, code, gap)

@@ -76,7 +76,7 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin
         feed, has_gap = separate_columns(X, columns, features, metadata)
     # Steps before the ensemble may impute missing values; their output is checked.
     if not metadata.steps:
-        require_known_gaps(has_gap, metadata)
+        require_gaps_of_fit(has_gap, metadata)
     require_base_margin(metadata.estimator, base_margin, metadata.n_offsets > 0)
     if metadata.n_offsets:
         margin = check_base_margin(base_margin, len(next(iter(feed.values()))), metadata.n_offsets)
@@ -84,7 +84,7 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata, base_margin
     return feed
 
 
-def require_known_gaps(has_gap: Any, metadata: Metadata, where: str = "") -> None:
+def require_gaps_of_fit(has_gap: Any, metadata: Metadata, where: str = "") -> None:
     """Raise a ValueError if a column has missing values, (d,), that had none in fit, as the estimator does.
 
     `where` says which columns they are, if they are not the user's own.

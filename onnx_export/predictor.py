@@ -12,7 +12,7 @@ from onnx import ModelProto
 
 from rffboost_ext.exporting import THREADS, Array, count_threads, require, squeeze
 
-from .inputs import graph_inputs, input_types, require_known_gaps, row_blocks
+from .inputs import graph_inputs, input_types, require_gaps_of_fit, row_blocks
 from .metadata import Metadata, read_metadata
 from .model import RESERVED, SURVIVAL, load, name_of
 from .runtimes import open_session, run_session, with_output
@@ -230,7 +230,7 @@ class OnnxPredictor:
         values, *steps = run_session(self._session, [output, *self._watched], feed)
         for features in steps:
             has_gap = np.isnan(features).any(axis=0)
-            require_known_gaps(has_gap, self.metadata, " after the steps before the ensemble")
+            require_gaps_of_fit(has_gap, self.metadata, " after the steps before the ensemble")
         return values
 
     def _rows_per_chunk(self, n: int) -> int:

@@ -18,7 +18,7 @@ from .contracts.terms import LAWS, LAWS_OF_METHODS, TermSample, keep_laws
 from .core import CoupledLoss, Learner, Loss, Observations, Term
 from .learners.registry import LEARNERS
 from .losses.registry import LOSSES
-from .losses.target_statistics import takes_several_targets
+from .losses.target_statistics import is_multioutput
 
 __all__ = ["check_learner", "check_loss", "check_term"]
 
@@ -117,7 +117,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
         repr(learner)
     learner = LEARNERS.create(learner)
     loss = suitable_loss(learner, LOSSES_TO_TRY if loss is None else [loss])
-    for n_targets in (1, 2) if learner.multi_output and takes_several_targets(loss) else (1,):
+    for n_targets in (1, 2) if learner.multi_output and is_multioutput(loss) else (1,):
         sample = LearnerSample(learner, loss, n_targets, boost)
         for law in learners.LAWS:
             with contract_errors(f"{sample.name}: {law.__name__}"):

@@ -68,7 +68,7 @@ def command(
     scikit-learn or from OpenML; sets that are not available are listed and skipped.
     """
     if target == "list":
-        typer.echo("\n".join(f"{name:24}{known.title}" for name, known in TARGETS.items()))
+        typer.echo("\n".join(f"{name:24}{entry.title}" for name, entry in TARGETS.items()))
         return 0
     if out is None:
         check_choices("target", [target], [*TARGETS])

@@ -55,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(description=f"Keep the rows of '{PROGRAM}' in benchmarks/papers/results.")
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="the --out of runs")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the rows are kept")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        collect(chosen.folders, chosen.results)
+        collect(options.folders, options.results)
     except ValueError as error:
         parser.error(str(error))
     return 0
@@ -77,8 +77,8 @@ def collect(folders: Sequence[Path], results: Path = RESULTS) -> None:
         if not names:
             raise ValueError(f"{str(folder)!r} has no page of any of {', '.join(sorted(set(TARGETS) - {*DRAWN}))}")
         for name in names:
-            found = as_frame(all_rows(folder, name).values())[COLUMNS].round(DIGITS)
-            rows[name] = newest([rows.get(name, found[:0]), found], KEY)
+            newer = as_frame(all_rows(folder, name).values())[COLUMNS].round(DIGITS)
+            rows[name] = newest([rows.get(name, newer[:0]), newer], KEY)
             runs = newest([runs, run_of(folder / f"{name}.md", name)], ["target", "without"])
     write(rows, runs, results)
 
@@ -100,8 +100,8 @@ def write(rows: Mapping[str, pd.DataFrame], runs: pd.DataFrame, results: Path) -
 
 def newest(frames: Sequence[pd.DataFrame], key: list[str]) -> pd.DataFrame:
     """All lines in the order of their keys; of two of a key the last one."""
-    found = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
-    return found.drop_duplicates(key, keep="last").sort_values(key, kind="stable").reset_index(drop=True)
+    lines = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
+    return lines.drop_duplicates(key, keep="last").sort_values(key, kind="stable").reset_index(drop=True)
 
 
 def kept(results: Path = RESULTS) -> dict[str, pd.DataFrame]:
@@ -117,10 +117,10 @@ def runs_of(results: Path = RESULTS) -> pd.DataFrame:
 
 def run_of(page: Path, target: str) -> pd.DataFrame:
     """The run that wrote a page."""
-    found = FOOT.search(page.read_text())
-    if found is None:
+    foot = FOOT.search(page.read_text())
+    if foot is None:
         raise ValueError(f"{str(page)!r} is no page of '{PROGRAM}': it has no line with the command")
-    return as_runs(pd.DataFrame([(target, *found.groups())], columns=RUN))
+    return as_runs(pd.DataFrame([(target, *foot.groups())], columns=RUN))
 
 
 def as_runs(frame: pd.DataFrame) -> pd.DataFrame:

@@ -130,13 +130,13 @@ def read_published(name: str, data_dir: Path | None, path: Path | None, changed:
     """The data set in a file that was changed at that time, or else from scikit-learn or OpenML."""
     source = SOURCES[name]
     if path is not None:
-        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
+        dataset = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
     elif source.shipped is not None:
         same = shipped(source.shipped)
-        found = PublishedDataset(name, same.X, same.y)
+        dataset = PublishedDataset(name, same.X, same.y)
     else:
-        found = from_openml(name, source, data_dir)
-    return replace(found, X=found.X / source.unit)
+        dataset = from_openml(name, source, data_dir)
+    return replace(dataset, X=dataset.X / source.unit)
 
 
 def from_csv(name: str, path: Path) -> PublishedDataset:
@@ -180,11 +180,11 @@ def from_openml(name: str, source: DataSource, data_dir: Path | None) -> Publish
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else ""
         raise MissingData(f"{where}, and OpenML failed: {type(error).__name__}: {reason}") from error
-    found = binarize(name, source.openml, frame, target)
-    if found.X.shape != (source.n, source.d):
-        shape, expected = (" x ".join(map(str, s)) for s in (found.X.shape, (source.n, source.d)))
+    dataset = binarize(name, source.openml, frame, target)
+    if dataset.X.shape != (source.n, source.d):
+        shape, expected = (" x ".join(map(str, s)) for s in (dataset.X.shape, (source.n, source.d)))
         raise MissingData(f"{where}, and the set on OpenML has another size: {shape} instead of {expected}")
-    return found
+    return dataset
 
 
 def fetch_openml_data(number: int) -> tuple[Any, Any]:

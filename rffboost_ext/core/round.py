@@ -192,11 +192,10 @@ class Optimizer(Spec, ABC):
     """Minimises a function."""
 
     @abstractmethod
-    def minimise(self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None) -> Any:
-        """Return the best point for `fun` from the start `x0`, within `bounds`.
+    def minimise(self, fun: Callable[[Any], Any], x0: Any) -> Any:
+        """Return the best point for ``fun(x) -> (value, gradient)`` from the start `x0`.
 
-        `fun` returns (value, gradient) for a gradient-based optimizer, and value for a derivative-free one. It
-        must not be called after this method returns, as its buffers are reused.
+        `fun` must not be called after this method returns, as its buffers are reused.
         """
 
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:

@@ -10,7 +10,7 @@ from ..boosting.loop import Parts
 from ..boosting.scorers import score_of_loss
 from ..core import Loss
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import takes_several_targets
+from ..losses.target_statistics import is_multioutput
 from ..rows.dataset import Dataset
 from ..rows.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
@@ -83,6 +83,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         loss = LOSSES.make(part_of(self, "loss")) if has_attribute(self, "learner", "multi_output") else None
-        tags.target_tags.multi_output = isinstance(loss, Loss) and takes_several_targets(loss)
+        tags.target_tags.multi_output = isinstance(loss, Loss) and is_multioutput(loss)
         tags.target_tags.positive_only = has_attribute(self, "loss", "positive")
         return tags

@@ -102,7 +102,7 @@ def coordinate_descent(factors: Array, gram: Array | None, target: Array, penalt
     target = target / size
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = lasso_path(
+        slopes = lasso_path(
             *(factors, target),
             alphas=[penalty / size / len(target)],
             precompute=False if gram is None else gram,
@@ -111,7 +111,7 @@ def coordinate_descent(factors: Array, gram: Array | None, target: Array, penalt
             max_iter=MAX_ITER,
             tol=TOL,
         )[1]
-    return np.asarray(size * found[:, 0])
+    return np.asarray(size * slopes[:, 0])
 
 
 def bounded_hessian(hessian: Array, weight: Array) -> Array:

@@ -190,15 +190,15 @@ class QuasiNewton:
         """A minimiser of ``fun(x) -> (value, gradient)`` from x (d,) on, with the criteria of :class:`LBFGS`."""
         value, gradient = evaluate(fun, x)
         for _ in range(max_iter):
-            found = self._search(fun, x, value, gradient, tol)
-            if found is None and self.pairs:
+            iterate = self._search(fun, x, value, gradient, tol)
+            if iterate is None and self.pairs:
                 # Discard the curvature estimate and follow the gradient.
                 self.pairs = 0
-                found = self._search(fun, x, value, gradient, tol)
-            if found is None:
+                iterate = self._search(fun, x, value, gradient, tol)
+            if iterate is None:
                 break
             before = value
-            x, value, gradient = found
+            x, value, gradient = iterate
             if before - value <= rel_tol * max(abs(before), abs(value), 1.0):
                 break
         return x

@@ -168,23 +168,23 @@ class RidgePath(Learner):
             columns = ScaledColumns.of(old.factors(design.imputed), round.loss_weight)
         hessian = bounded_hessian(round.hessian, round.weight)
         target, curvature = -round.gradient / hessian, round.weight[:, None] * hessian
-        found = np.zeros((len(columns.scale) + 1, target.shape[1]))
+        solution = np.zeros((len(columns.scale) + 1, target.shape[1]))
         if old is not None and round.prior_weight:
-            found = coefficients(old, columns.scale, zero) / rate
+            solution = coefficients(old, columns.scale, zero) / rate
         with SINGLE_BLAS:
-            for c, before in enumerate(found.T.copy()):
+            for c, before in enumerate(solution.T.copy()):
                 penalty = self.penalty * float(curvature[:, c] @ columns.squares) / round.total_weight
                 options = penalty, before, float(round.prior[c]), self.max_iter
-                found[:, c] = columns.solve(target[:, c], curvature[:, c], *options)
-            found *= rate
-            output = np.asarray(columns.X @ found[:-1] + found[-1])
-        slope = found[:-1] * columns.scale[:, None]
+                solution[:, c] = columns.solve(target[:, c], curvature[:, c], *options)
+            solution *= rate
+            output = np.asarray(columns.X @ solution[:-1] + solution[-1])
+        slope = solution[:-1] * columns.scale[:, None]
         if old is not None and not on_original:
-            return replace(old, slope=slope, intercept=found[-1]), output
+            return replace(old, slope=slope, intercept=solution[-1]), output
         used = np.flatnonzero(slope.any(axis=1))
         if old is not None:
-            return replace(old, columns=used, slope=slope[used], intercept=found[-1] - zero @ slope), output
-        term = Linear(used, slope[used], found[-1])
+            return replace(old, columns=used, slope=slope[used], intercept=solution[-1] - zero @ slope), output
+        term = Linear(used, slope[used], solution[-1])
         if on_original:
             clipping = design.cache((RidgePath, "clipping"), lambda: sparse_clipping(round))
             term = replace(term, clipping=clipping, on_original=True)

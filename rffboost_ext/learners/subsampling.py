@@ -22,8 +22,8 @@ def sample_rows(round: Round, share: float, whole: bool = False) -> tuple[Round,
     """
     weight, (inside, outside) = round.weight, np.empty((2, len(round.weight)))
     seed = np.uint64(round.rng.integers(2**63))
-    several = compiled("row_sampling").divide_weights(weight, share, seed, inside, outside)
-    if several and not whole:
+    has_repeats = compiled("row_sampling").divide_weights(weight, share, seed, inside, outside)
+    if has_repeats and not whole:
         rows = np.flatnonzero(weight >= 1.5)
         counts = np.rint(np.minimum(weight[rows], MAX_COUNT)).astype(np.int64)
         inside[rows] = round.rng.binomial(counts, share) / counts * weight[rows]

@@ -75,8 +75,8 @@ def has_own_columns(loss: Loss, n_columns: int) -> bool:
     return scores_for(loss, n_columns, n_columns + 1) not in (None, n_columns)
 
 
-def takes_several_targets(loss: Loss) -> bool:
-    """Whether a loss of a regression takes several targets, with one score for each."""
+def is_multioutput(loss: Loss) -> bool:
+    """Whether a loss of a regression takes more than one target, with one score for each."""
     return scores_for(loss, 3) == 3
 
 

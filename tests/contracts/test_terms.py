@@ -114,8 +114,8 @@ class Bumps(Learner):
 
 
 def fit(learner, n_estimators=9, **params):
-    given = {"loss": "squared_error", "n_estimators": n_estimators, "random_state": 0} | params
-    return boost(X.copy(), Y, learner=learner, **given)
+    settings = {"loss": "squared_error", "n_estimators": n_estimators, "random_state": 0} | params
+    return boost(X.copy(), Y, learner=learner, **settings)
 
 
 def bumps(kind, n_terms):
@@ -203,7 +203,7 @@ def test_terms_that_jump_at_a_row_say_so():
     check_term(Oblique(np.ones(2), edge - 1e-9), X)
 
 
-def test_terms_of_several_families_are_not_stacked():
+def test_terms_of_different_families_are_not_stacked():
     class OfWidth(ONE_WIDTH):
         family = property(lambda self: (OfWidth, float(self.width[0])))
 
@@ -216,11 +216,11 @@ def test_the_message_has_a_row_and_both_values():
     with pytest.raises(ValueError, match=r"instead of .* in row \d+ of X \(3\d of 32 rows differ\)") as error:
         fit(Bumps(ONE_WIDTH), n_estimators=2)
     row = int(str(error.value).partition("in row ")[2].partition(" ")[0])
-    found, wanted = (
+    actual, expected = (
         sum(term(X[[row]]) for term in pair)[0]
         for pair in ([first, replace(second, width=first.width)], [first, second])
     )
-    assert f"got {found} instead of {wanted}" in str(error.value)
+    assert f"got {actual} instead of {expected}" in str(error.value)
 
 
 @pytest.mark.parametrize("kind", [Bump, SINGLE])

@@ -237,12 +237,12 @@ def test_compilation_is_announced_once_in_a_process_even_if_two_start_at_once(tm
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     both = [subprocess.Popen([sys.executable, "-c", TWO_KERNELS], env=env, **pipes) for _ in range(2)]
-    found = [process.communicate(timeout=120) for process in both]
-    assert [out.strip() for out, _ in found] == ["[1.0, 1.0, 1.0]"] * 2
+    outputs = [process.communicate(timeout=120) for process in both]
+    assert [out.strip() for out, _ in outputs] == ["[1.0, 1.0, 1.0]"] * 2
     # The later process may find what the other has compiled.
-    announced = sorted(len(err.splitlines()) for _, err in found)
+    announced = sorted(len(err.splitlines()) for _, err in outputs)
     assert announced in ([0, 1], [1, 1])
-    assert "compiling, once for this machine" in found[0][1] + found[1][1]
+    assert "compiling, once for this machine" in outputs[0][1] + outputs[1][1]
     assert len(files(tmp_path / "rffboost_ext")) == 2
     assert oct(tmp_path.joinpath("rffboost_ext").stat().st_mode)[-3:] == "700"
     assert in_process(TWO_KERNELS, NUMBA_CACHE_DIR=str(tmp_path)).stderr == ""

@@ -84,7 +84,7 @@ def test_no_default_fit_loads_a_kernel_after_a_warmup(make, monkeypatch):
     rffboost_ext.warmup()
     loaded, plain = [], CompiledKernel.compile
     monkeypatch.setattr(
-        CompiledKernel, "compile", lambda self, *given: loaded.append(self.name) or plain(self, *given)
+        CompiledKernel, "compile", lambda self, *args: loaded.append(self.name) or plain(self, *args)
     )
     X, y = make(return_X_y=True)
     estimator = RFFBoostClassifier if make is load_wine else RFFBoostRegressor

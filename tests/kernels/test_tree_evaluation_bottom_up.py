@@ -54,12 +54,12 @@ def rows_of(rng, n, gaps):
 
 def both_ways(term, X, monkeypatch):
     """Outputs of a term that folds all trees, and of one that does not."""
-    found = []
+    outputs = []
     monkeypatch.setattr(module, "MAX_NODES_PER_LEVEL", 10**9)
     for least in (0, len(X) + 1):
         monkeypatch.setattr(module, "MIN_ROWS", least)
-        found.append(Trees.stack([term])(X))
-    return found
+        outputs.append(Trees.stack([term])(X))
+    return outputs
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.1])

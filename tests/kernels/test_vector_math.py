@@ -90,8 +90,8 @@ def multiples_of_half_pi(dtype: type) -> Array:
 def hardest(z: Array, count: int) -> Array:
     """Those of which most digits are lost in the reduction, with both signs."""
     left = np.minimum(np.abs(np.sin(z)), np.abs(np.cos(z)))
-    chosen = z[np.argsort(left)[:count]]
-    return np.concatenate([chosen, -chosen])
+    worst = z[np.argsort(left)[:count]]
+    return np.concatenate([worst, -worst])
 
 
 def spread(dtype: type, far: float, count: int) -> Array:

@@ -38,7 +38,7 @@ def machine(n: int = 40, n_outputs: int = 1, l2: float = 0.1):
 def search_of() -> KernelSelection:
     """What a round says about kernels; its generator is always at the same place."""
     round = replace(make_round(LOSS_CASES[0], n=80, d=3), rng=np.random.default_rng(0))
-    return KernelSelection.from_round(round, round.residual, 80, 80, compare_scales=False)
+    return KernelSelection.from_round(round, round.residual, 80, compare_scales=False)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 10.0])

@@ -24,7 +24,7 @@ class Probe(Optimizer):
     def __init__(self, look=None):
         self.look = look
 
-    def minimise(self, fun, x0, bounds=None):
+    def minimise(self, fun, x0):
         if self.look is not None:
             self.look(fun, np.array(x0))
         return np.array(x0)

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import fmin_l_bfgs_b, fminbound, rosen, rosen_der
+from scipy.optimize import fmin_l_bfgs_b, rosen, rosen_der
 
 from rffboost_ext.learners import FIT_CRITERIA
 from rffboost_ext.learners.fourier.objectives import NumpyRisk
-from rffboost_ext.learners.optimizers import LBFGS, Bounded, brent
+from rffboost_ext.learners.optimizers import LBFGS
 
 from ..cases import ONE_OUTPUT, Array, make_round
 
@@ -231,37 +229,3 @@ def test_contradictory_functions_come_to_an_end(name):
         got, tried = ours(lambda x: (rng.choice(values), rng.choice(chosen, len(x))), np.zeros(d))  # noqa: B023
         assert np.isfinite(got).all()
         assert len(tried) <= 10 * 40
-
-
-def test_bounds_are_for_the_other_optimizer():
-    with pytest.raises(ValueError, match=r"LBFGS: bounds must be None, got \(0, 1\)"):
-        LBFGS().minimise(quadratic, np.ones(2), bounds=(0, 1))
-    with pytest.raises(ValueError, match="Bounded: bounds must be a pair of numbers, got None"):
-        Bounded().minimise(lambda x: x, None)
-
-
-def check_brent(fun, low, high, tol):
-    """Brent's method tries SciPy's points, all inside the interval."""
-    (one, tried), (two, points) = recorded(fun), recorded(fun)
-    assert brent(one, low, high, tol) == fminbound(two, low, high, xtol=tol)
-    np.testing.assert_array_equal(np.array(tried), np.array(points))
-    assert all(low < x < high for x in tried)
-
-
-@settings(max_examples=200, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), tol=st.floats(1e-8, 1.0))
-def test_brent_tries_scipys_points(seed, tol):
-    rng = np.random.default_rng(seed)
-    a, b, c = rng.standard_normal(4), rng.uniform(0.2, 5.0, 4), rng.uniform(0.0, 6.0, 4)
-    low = rng.uniform(-10.0, 5.0)
-    check_brent(lambda t: float(a @ np.cos(b * t - c)), low, low + rng.uniform(0.1, 10.0), tol)
-
-
-@pytest.mark.parametrize("fun", [lambda t: 0.0, abs, lambda t: t, lambda t: -t, lambda t: float(t > 0.3)])
-def test_brent_on_functions_without_a_smooth_minimum(fun):
-    check_brent(fun, -1.0, 2.0, 1e-3)
-
-
-def test_bounded_measures_tol_in_intervals():
-    for tol in (0.1, 1e-6):
-        assert Bounded(tol).minimise(np.cos, None, bounds=(1.0, 6.0)) == brent(np.cos, 1.0, 6.0, 5.0 * tol)

@@ -132,7 +132,7 @@ def scores_beyond_well_fitted_rows(seed: int) -> list[float]:
 class Still(Optimizer):
     """Stays where it is."""
 
-    def minimise(self, fun, x0, bounds=None):
+    def minimise(self, fun, x0):
         return x0
 
 
@@ -233,7 +233,7 @@ def test_a_relative_rate_lengthens_a_step_up_to_a_full_one(case, shrinkage, rela
 @pytest.mark.parametrize(("n_samples", "most"), [(20, 10), (60, 30), (200, 50)])
 def test_a_support_has_at_most_half_as_many_features_as_there_are_rows(n_samples: int, most: int) -> None:
     X = np.random.default_rng(0).standard_normal((n_samples, 50))
-    learner = RFFNewton(dense=0.5)
+    learner = RFFNewton()
     ensemble = boost(
         X, X[:, :1] * X[:, 1:2], loss="squared_error", learner=learner, n_estimators=40, random_state=0
     )

@@ -106,7 +106,7 @@ def test_stages_end_at_the_function_itself_with_what_is_known_of_its_curvature()
 class Steps(Optimizer):
     """A user's own."""
 
-    def minimise(self, fun, x0, bounds=None):
+    def minimise(self, fun, x0):
         for _ in range(3):
             x0 = x0 - 1e-3 * fun(x0)[1]
         return x0
@@ -115,8 +115,8 @@ class Steps(Optimizer):
 class Clipped(LBFGS):
     """A user's change of ours."""
 
-    def minimise(self, fun, x0, bounds=None):
-        return np.clip(super().minimise(fun, x0, bounds), -0.5, 0.5)
+    def minimise(self, fun, x0):
+        return np.clip(super().minimise(fun, x0), -0.5, 0.5)
 
 
 @pytest.mark.parametrize("optimizer", [Steps(), Clipped()])

@@ -24,7 +24,7 @@ from rffboost_ext.losses import (
     SquaredError,
     Tweedie,
 )
-from rffboost_ext.losses.target_statistics import takes_several_targets
+from rffboost_ext.losses.target_statistics import is_multioutput
 from rffboost_ext.losses.wrapper import LossWrapper
 
 from ..cases import LOSS_CASES, LossCase
@@ -39,7 +39,7 @@ Y = np.exp(X[:, 0]) + X[:, 1] ** 2
 @pytest.mark.parametrize("base", [AbsoluteError, Gamma, Huber, Poisson, Quantile, SquaredError, Tweedie])
 @pytest.mark.parametrize("targets", [1, 2])
 def test_a_derived_loss_is_what_is_minimised(base, targets):
-    if targets > 1 and not takes_several_targets(base()):
+    if targets > 1 and not is_multioutput(base()):
         pytest.skip("of one target")
 
     class Doubled(base):

@@ -18,11 +18,11 @@ def by_definition(function, X, background):
         return function(mixed.reshape(-1, d)).reshape(len(X), len(background), -1).mean(axis=1)
 
     sets = [s for size in range(d + 1) for s in combinations(range(d), size)]
-    known = {s: worth(list(s)) for s in sets}
-    out = np.zeros((*known[()].shape, d))
+    worth_of = {s: worth(list(s)) for s in sets}
+    out = np.zeros((*worth_of[()].shape, d))
     for s in sets:
         for j in set(range(d)) - set(s):
-            gain = known[tuple(sorted((*s, j)))] - known[s]
+            gain = worth_of[tuple(sorted((*s, j)))] - worth_of[s]
             out[:, :, j] += gain / (d * comb(d - 1, len(s)))
     return out
 

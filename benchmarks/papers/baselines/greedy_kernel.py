@@ -210,8 +210,8 @@ class GreedyKernel(PairMap):
             If a parameter is invalid.
         """
         check_is_fitted(self)
-        given = {"beta": beta, "n_components": n_components, "weighting": weighting}
-        made = copy.copy(self).set_params(**{name: value for name, value in given.items() if value is not None})
+        changes = {"beta": beta, "n_components": n_components, "weighting": weighting}
+        made = copy.copy(self).set_params(**{name: value for name, value in changes.items() if value is not None})
         made._validate_parameters()
         made._draw()
         return made

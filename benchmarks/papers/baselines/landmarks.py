@@ -319,8 +319,10 @@ def choose_landmarks(data: TrainingData, selection: str, n_landmarks: float) -> 
         rows = data.rng.choice(len(X), total, replace=True)
         return X[rows], codes[rows]
     share = class_counts(total, np.bincount(codes))
-    chosen = [_select_from_class(X[codes == c], size, selection, data.rng) for c, size in enumerate(share) if size]
-    return np.vstack(chosen), np.repeat(np.arange(len(share)), share)
+    landmarks = [
+        _select_from_class(X[codes == c], size, selection, data.rng) for c, size in enumerate(share) if size
+    ]
+    return np.vstack(landmarks), np.repeat(np.arange(len(share)), share)
 
 
 def _select_from_class(X: Array, size: int, selection: str, rng: np.random.RandomState) -> Array:

@@ -87,8 +87,8 @@ class PublishedComparison(Summary):
     @cached_property
     def shared(self) -> Any:
         """The data sets with a measured mean of every system and, if any means are published, a published one."""
-        known = self.both if self.reference.notna().any(axis=None) else self.mean.notna()
-        return known.index[known.all(axis=1)]
+        has_mean = self.both if self.reference.notna().any(axis=None) else self.mean.notna()
+        return has_mean.index[has_mean.all(axis=1)]
 
     def far(self) -> list[tuple[str, str, float]]:
         """The cells more than :data:`FAR` published standard deviations away, and their distances."""
@@ -126,8 +126,8 @@ def incomplete(frame: Any) -> str:
 def complete_sets(frame: Any) -> Any:
     """The records of the data sets and splits for which every system has all of its x."""
     needed = frame.groupby("system")["x"].nunique().sum()
-    found = frame.groupby(["dataset", "split"])["x"].transform("size")
-    return frame[found == needed]
+    measured = frame.groupby(["dataset", "split"])["x"].transform("size")
+    return frame[measured == needed]
 
 
 def with_reference(value: float, reference: float, digits: int = 2, std: float = float("nan")) -> str:
@@ -135,8 +135,8 @@ def with_reference(value: float, reference: float, digits: int = 2, std: float =
     if pd.isna(value):
         return NONE
     spread = "" if pd.isna(std) else f" ± {std:.{digits}f}"
-    known = "" if pd.isna(reference) else f" ({reference:.{digits}f}, {signed(value - reference, digits)})"
-    return f"{value:.{digits}f}{spread}{known}"
+    published = "" if pd.isna(reference) else f" ({reference:.{digits}f}, {signed(value - reference, digits)})"
+    return f"{value:.{digits}f}{spread}{published}"
 
 
 def comparison_table(comparison: PublishedComparison) -> str:
@@ -151,7 +151,7 @@ def comparison_table(comparison: PublishedComparison) -> str:
 def cells_of(comparison: PublishedComparison, name: Any) -> list[str]:
     """A cell per system of a data set."""
     parts = (part.loc[name] for part in (comparison.mean, comparison.reference, comparison.std))
-    return [with_reference(mean, known, 1, std) for mean, known, std in zip(*parts, strict=True)]
+    return [with_reference(mean, published, 1, std) for mean, published, std in zip(*parts, strict=True)]
 
 
 def span(counts: Any) -> str:
@@ -182,11 +182,11 @@ def far_lines(comparison: PublishedComparison, reasons: Mapping[tuple[str, str],
     """The cells that are far from the published values, with known reasons."""
     if not comparison.spread.notna().any(axis=None):
         return ""
-    found = comparison.far()
-    if not found:
+    cells = comparison.far()
+    if not cells:
         return f"No cell is further than {FAR:g} published standard deviations from the published mean.\n"
     lines = [
-        f"- {d}, {s}: {signed(z)} standard deviations. {reasons.get((d, s), '')}".rstrip() for d, s, z in found
+        f"- {d}, {s}: {signed(z)} standard deviations. {reasons.get((d, s), '')}".rstrip() for d, s, z in cells
     ]
     return (
         f"Further than {FAR:g} published standard deviations from the published mean:\n\n"

@@ -56,9 +56,9 @@ class EcmlTable2(TableTarget):
 
     def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The rows beside the published values."""
-        known = published("ecml2020_table2")
-        spread = known[[f"{name}_std" for name in self.systems]].set_axis(self.systems, axis=1)
-        return PublishedComparison(frame, scope.datasets, scope.systems, known, spread)
+        reference = published("ecml2020_table2")
+        spread = reference[[f"{name}_std" for name in self.systems]].set_axis(self.systems, axis=1)
+        return PublishedComparison(frame, scope.datasets, scope.systems, reference, spread)
 
     def remarks(self, comparison: PublishedComparison) -> str:
         return far_lines(comparison, self.reasons)
@@ -120,7 +120,7 @@ class EcmlFigure3(CurveTarget):
         return figure
 
 
-def draw_bars(axes: Any, means: pd.DataFrame, known: pd.DataFrame) -> None:
+def draw_bars(axes: Any, means: pd.DataFrame, reference: pd.DataFrame) -> None:
     """Groups of bars, with a mark at each published value."""
     from rffboost_ext.inspection.plot_style import style_axes
 
@@ -129,15 +129,15 @@ def draw_bars(axes: Any, means: pd.DataFrame, known: pd.DataFrame) -> None:
         places = [group + (index - (len(means.columns) - 1) / 2) * width for group in range(len(means))]
         axes.bar(places, means[name], width=0.92 * width, color=style(index)["color"], label=str(name))
         mark = {"label": "published"} if index == len(means.columns) - 1 else {}
-        axes.plot(places, known[name], linestyle="", marker="_", color="black", ms=8, mew=1.6, **mark)
+        axes.plot(places, reference[name], linestyle="", marker="_", color="black", ms=8, mew=1.6, **mark)
     axes.set_xticks(range(len(means)), [f"{x:g}" for x in means.index])
-    axes.set_ylim(*bar_range(means, known))
+    axes.set_ylim(*bar_range(means, reference))
     style_axes(axes, "y")
 
 
-def bar_range(means: pd.DataFrame, known: pd.DataFrame) -> Sequence[float]:
+def bar_range(means: pd.DataFrame, reference: pd.DataFrame) -> Sequence[float]:
     """The range of percent that bars show, with room for the legend."""
-    both = pd.concat([means, known])
+    both = pd.concat([means, reference])
     low, high = float(both.min(axis=None)), float(both.max(axis=None))
     return low - 0.15 * (high - low) - 0.5, high + 0.22 * (high - low) + 0.5
 
@@ -165,21 +165,21 @@ class EcmlFigure4(Target):
     serial = True
     downloads = False
 
-    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, records: Mapping[Key, Record]) -> list[Task]:
         """The next number of rows of each system that has not exceeded the limit."""
         return [
             Task(DATA, system, split, (n,))
             for split in range(1, study.n_splits + 1)
             for system in study.systems
-            for n in self.next_size(scope, study, known, system, split)
+            for n in self.next_size(scope, study, records, system, split)
         ]
 
     def next_size(
-        self, scope: Scope, study: Study, known: Mapping[Key, Record], system: str, split: int
+        self, scope: Scope, study: Study, records: Mapping[Key, Record], system: str, split: int
     ) -> tuple[float, ...]:
         """The first number of rows that has not been measured, if any is needed."""
         for n in study.points:
-            record = known.get((DATA, system, split, n))
+            record = records.get((DATA, system, split, n))
             if record is None or not study.is_current(record):
                 return (n,)
             if record["score"] > scope.time_limit:

@@ -45,7 +45,7 @@ class EcmlFigure5(TunedTarget):
     sample = Scope(tuple(TOYS), ORDER, 1, (50.0, 200.0, 500.0), size=100)
     downloads = False
 
-    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, records: Mapping[Key, Record]) -> list[Task]:
         """One task for each number of examples."""
         return [
             Task(dataset, system, split, (n,))

@@ -206,7 +206,7 @@ def tune(path: SystemPath, parts: DataSplit, sizes: Sizes, grid: Grid) -> tuple[
         warnings.simplefilter("ignore", ConvergenceWarning)
         best = best_candidates(path, parts, sizes, candidates)
         for index in np.unique(best):
-            part = [size for size, chosen in zip(sizes, best, strict=True) if chosen == index]
+            part = [size for size, candidate in zip(sizes, best, strict=True) if candidate == index]
             accuracy[best == index] = path.scores([candidates[index]], parts.train, parts.test, part)[0]
     return accuracy, [candidates[index] for index in best]
 

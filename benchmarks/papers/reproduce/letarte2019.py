@@ -67,17 +67,17 @@ class LetarteTarget(TunedTarget):
     def points(self, scope: Scope, system: str) -> tuple[float, ...]:
         return (1.0,) if system == SVM else scope.points
 
-    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
+    def order(self, scope: Scope, study: Study, records: Mapping[Key, Record]) -> list[Task]:
         """The SVMs, and the rest of the splits whose SVM is done."""
-        found = []
+        tasks = []
         for dataset in study.data:
             for split in range(1, study.n_splits + 1):
-                svm = known.get((dataset, SVM, split, 1.0))
+                svm = records.get((dataset, SVM, split, 1.0))
                 if svm is not None and svm.config == self.config(scope, SVM, dataset):
-                    found += self.others(study, dataset, split, svm["chosen"]["gamma"])
+                    tasks += self.others(study, dataset, split, svm["chosen"]["gamma"])
                 else:
-                    found.append(Task(dataset, SVM, split, (1.0,)))
-        return found
+                    tasks.append(Task(dataset, SVM, split, (1.0,)))
+        return tasks
 
     def others(self, study: Study, dataset: str, split: int, gamma: float) -> list[Task]:
         """The tasks of a split whose gamma is known: one per size, since shares do not nest."""
@@ -115,8 +115,8 @@ class LetarteTable1(LetarteTarget, TableTarget):
 
     def comparison(self, frame: Any, scope: Scope) -> PublishedComparison:
         """The rows beside the published values."""
-        known = published("letarte2019_table1")[list(self.columns)].set_axis(list(self.variants), axis=1)
-        return PublishedComparison(frame, scope.datasets, scope.systems, known, lower=True)
+        reference = published("letarte2019_table1")[list(self.columns)].set_axis(list(self.variants), axis=1)
+        return PublishedComparison(frame, scope.datasets, scope.systems, reference, lower=True)
 
 
 class LetarteFigure1(LetarteTarget):
@@ -163,14 +163,14 @@ class LetarteFigure1(LetarteTarget):
         return [(name, frame[frame["dataset"] == name]) for name in scope.datasets if name in present]
 
     def draw(self, frame: Any, scope: Scope) -> Figure:
-        found = self.by_set(frame, scope)
-        width = min(3, len(found))
-        height = -(-len(found) // width)
+        rows_by_set = self.by_set(frame, scope)
+        width = min(3, len(rows_by_set))
+        height = -(-len(rows_by_set) // width)
         figure = new_figure(max(6.0, 3.9 * width), 0.6 + 3.1 * height)
         panels = figure.subplots(height, width, squeeze=False).ravel()
-        for axes, (dataset, rows) in zip(panels, found, strict=False):
+        for axes, (dataset, rows) in zip(panels, rows_by_set, strict=False):
             self.draw_set(axes, rows, dataset, scope)
-        for axes in panels[len(found) :]:
+        for axes in panels[len(rows_by_set) :]:
             axes.set_visible(False)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(

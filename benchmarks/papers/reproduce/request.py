@@ -96,9 +96,9 @@ class Request:
             "--time-limit": self.time_limit,
             "--jobs": None if self.jobs == 1 else self.jobs,
         }
-        given = [f"{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+        with_value = [f"{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
         flags = ["--data-dir DIR"] * (self.data_dir is not None) + ["--quick"] * self.quick
-        return " ".join([PROGRAM, self.target, *given, *flags, "--out DIR"])
+        return " ".join([PROGRAM, self.target, *with_value, *flags, "--out DIR"])
 
 
 def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[str, list[Failure]]:
@@ -142,8 +142,8 @@ def shared_records(request: Request, target: Target) -> dict[Key, Record]:
     rows: dict[Key, Record] = {}
     points = {name: target.points(request.whole(), name) for name in target.borrowed}
     for name in target.borrows:
-        found = replace(request, target=name).records().read().values()
-        rows |= {row.key: row for row in found if row.x in points.get(row.system, ())}
+        records = replace(request, target=name).records().read().values()
+        rows |= {row.key: row for row in records if row.x in points.get(row.system, ())}
     return rows
 
 

@@ -95,9 +95,9 @@ class Target(ABC):
             order=partial(self.order, scope),
         )
 
-    def order(self, scope: Scope, study: Study, known: Mapping[Key, Record]) -> list[Task]:
-        """The tasks that are possible with the records known so far."""
-        return every_task(study, known)
+    def order(self, scope: Scope, study: Study, records: Mapping[Key, Record]) -> list[Task]:
+        """The tasks that are possible with the records so far."""
+        return every_task(study, records)
 
     def points(self, scope: Scope, system: str) -> tuple[float, ...]:
         """The x of a system."""
@@ -146,9 +146,11 @@ class Target(ABC):
         return ""
 
 
-def values(score: float, seconds: float, sizes: tuple[int, int, int], chosen: Any = None) -> dict[str, Any]:
+def values(
+    score: float, seconds: float, sizes: tuple[int, int, int], hyperparameters: Any = None
+) -> dict[str, Any]:
     """The values of a record."""
-    return dict(zip(COLUMNS, (float(score), seconds, *sizes, chosen or {}), strict=True))
+    return dict(zip(COLUMNS, (float(score), seconds, *sizes, hyperparameters or {}), strict=True))
 
 
 @lru_cache(maxsize=64)
@@ -199,10 +201,12 @@ class TunedTarget(Target):
         path = system(task.choice)
         start = perf_counter()
         sizes = [self.size(scope, task.system, x) for x in task.points]
-        accuracy, chosen = tune(path, parts, sizes, self.grid(scope, path, parts.sizes[2]))
+        accuracy, hyperparameters = tune(path, parts, sizes, self.grid(scope, path, parts.sizes[2]))
         seconds = (perf_counter() - start) / len(task.points)
         score = 100.0 * (1.0 - accuracy if self.error else accuracy)
-        return [values(one, seconds, parts.sizes, choice) for one, choice in zip(score, chosen, strict=True)]
+        return [
+            values(one, seconds, parts.sizes, choice) for one, choice in zip(score, hyperparameters, strict=True)
+        ]
 
 
 class TableTarget(TunedTarget):

@@ -114,9 +114,11 @@ class WorkshopFigure2(TunedTarget):
         means = complete_sets(frame).groupby(["x", "dataset", "system"])["score"].mean().unstack()
         means = means.reindex(columns=list(self.pair)).dropna()
         away = (means["GBRFF"] - means["PBRFF"]).round(10).groupby(level="x")
-        found = pd.DataFrame({"gain": away.mean(), "won": away.agg(lambda a: (a > 0).sum()), "sets": away.size()})
-        known = published("workshop2019_figure2").set_axis(["published_gain", "published_won"], axis=1)
-        return found.join(known)
+        measured = pd.DataFrame(
+            {"gain": away.mean(), "won": away.agg(lambda a: (a > 0).sum()), "sets": away.size()}
+        )
+        reference = published("workshop2019_figure2").set_axis(["published_gain", "published_won"], axis=1)
+        return measured.join(reference)
 
     def tables(self, frame: Any, scope: Scope) -> str:
         lines = [gain_line(x, values) for x, values in self.gain(frame).iterrows()]
@@ -129,8 +131,17 @@ class WorkshopFigure2(TunedTarget):
         ylabel = "accuracy of GBRFF less that of PBRFF (points)"
         figure = curve_figure(gain[["gain"]], "landmarks or rounds", ylabel, title, log=True)
         (axes,) = figure.axes
-        known = gain["published_gain"].dropna()
-        axes.plot(known.index, known, linestyle="", marker="D", ms=7, mfc="none", color="black", label="published")
+        reference = gain["published_gain"].dropna()
+        axes.plot(
+            reference.index,
+            reference,
+            linestyle="",
+            marker="D",
+            ms=7,
+            mfc="none",
+            color="black",
+            label="published",
+        )
         axes.axhline(0.0, color="0.4", linewidth=0.8)
         axes.legend(frameon=False)
         return figure
@@ -138,8 +149,10 @@ class WorkshopFigure2(TunedTarget):
 
 def gain_line(x: Any, values: Any) -> list[str]:
     """One number of landmarks as a line of the table."""
-    gain, known = float(values["gain"]), float(values["published_gain"])
-    gained = signed(gain, 2) + ("" if np.isnan(known) else f" ({signed(known, 2)}, {signed(gain - known, 2)})")
+    gain, reference = float(values["gain"]), float(values["published_gain"])
+    gained = signed(gain, 2) + (
+        "" if np.isnan(reference) else f" ({signed(reference, 2)}, {signed(gain - reference, 2)})"
+    )
     won = f"{values['won']:.0f} of {values['sets']:.0f}"
     won += "" if np.isnan(values["published_won"]) else f" ({values['published_won']:.0f} of 14)"
     return [f"{x:g}", gained, won]

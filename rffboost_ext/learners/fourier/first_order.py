@@ -6,21 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import fminbound
 
 from ...core import Learner, Optimizer, Round, Term
 from ...terms import Cosines
 from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Integer, OneOf, is_auto
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from ..optimizers import OPTIMIZERS, Bounded
+from ..optimizers import OPTIMIZERS
 from ..registry import LEARNERS
 from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
 from .fitted_frequencies import angles, of_single_frequency
 from .objectives import EmpiricalRisk, FrequencyObjective, empirical_risk
 from .parts import GAMMA, PLACEMENTS, SPECTRA, WEIGHTINGS, Placement, Spectrum, Weighting, bandwidth
 
-# A hundredth of a turn, as in the experiments of the papers.
-PHASE_SEARCH = Bounded(tol=0.01)
+# The tolerance of phases: a hundredth of a turn, as in the experiments of the papers.
+PHASE_TOL = 0.01 * (2.0 * np.pi)
 
 # Default number of rows on which the search of a frequency starts, by precision.
 START_ROWS = {"float32": 131_072}
@@ -175,7 +176,7 @@ class RFF1(Learner):
         omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
         objective = empirical_risk(round, choose_fit_criterion(self.fit_criterion, round))
         objective.project(omega[None])
-        phase = PHASE_SEARCH.minimise(objective.at_phase, None, bounds=(-np.pi, np.pi))
+        phase = float(fminbound(objective.at_phase, -np.pi, np.pi, xtol=PHASE_TOL, disp=0))
         if self.learn_frequency:
             omega = self._search_frequency(objective, omega, phase, round.design.precision)
         term = Cosines(omega[None], np.array([phase]), np.ones((1, 1)))

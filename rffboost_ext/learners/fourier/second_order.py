@@ -22,6 +22,8 @@ from .sparse_supports import add_gain, draw_candidates, feature_probability
 MIN_HESSIAN_UNIT = 1e-100
 # Minimum number of rows per feature of a support: a frequency with as many components as rows overfits.
 ROWS_PER_FEATURE = 2
+# Probability of the largest support of a candidate.
+DENSE = 0.2
 
 # A few iterations, because the start is the best of many candidates.
 REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
@@ -40,7 +42,8 @@ class RFFNewton(Learner):
 
     a two by two system per output. Of many random candidates on sparse supports the one of largest gain is refined
     on its support by a few iterations of L-BFGS on this profiled objective. Neither the phase nor the step size is
-    searched for.
+    searched for. A support has all features, or half as many as rows if this is smaller, with probability 0.2, and
+    otherwise a log-uniform number up to this.
 
     Parameters
     ----------
@@ -54,9 +57,6 @@ class RFFNewton(Learner):
     gamma : pair of float, default=(0.125, 8.0)
         Range of the kernel parameter gamma, drawn log-uniformly for each candidate: frequencies are
         ``N(0, 2 gamma / s)`` per standardised feature on a support of s features.
-    dense : float, default=0.2
-        Probability of the full support, or of half as many features as rows if this is smaller. Other supports
-        have a log-uniform size up to this.
     earned : float, default=0.5
         Share of the probability of a feature that is proportional to its accumulated gain; the rest is uniform.
     l2 : float, default=1.0
@@ -89,7 +89,6 @@ class RFFNewton(Learner):
     max_samples: int = 5_000
     n_scored: int = 1_000
     gamma: tuple[float, float] = (0.125, 8.0)
-    dense: float = 0.2
     earned: float = 0.5
     l2: float = 1.0
     min_hessian: float = 0.0
@@ -103,7 +102,6 @@ class RFFNewton(Learner):
         "max_samples": Integer(1),
         "n_scored": Integer(1),
         "gamma": Range(),
-        "dense": FRACTION,
         "earned": FRACTION,
         "l2": NON_NEGATIVE,
         "min_hessian": NON_NEGATIVE,
@@ -120,7 +118,7 @@ class RFFNewton(Learner):
         probability = feature_probability(feature_gains, self.earned)
         largest = min(d, max(1, len(rows.numbers) // ROWS_PER_FEATURE))
         candidates = draw_candidates(
-            round.rng, self.n_candidates, probability, self.dense, self.gamma, tiles.dtype, largest
+            round.rng, self.n_candidates, probability, DENSE, self.gamma, tiles.dtype, largest
         )
         scored = rows.drawn(round.rng, self.n_scored)
         sample = scored.weighted(tiles.gather(scored.numbers, np.arange(d)), floor)

@@ -41,12 +41,12 @@ def draw_candidates(
     sizes = np.minimum(2.0 ** (chance[0] * math.log2(largest + 1.0)), possible).astype(np.int64)
     # Features of probability 0 are in full supports only.
     sizes[chance[1] < dense] = d if largest == d else min(largest, possible)
-    rows, chosen = first_arrivals(arrival, probability, sizes)
+    rows, columns = first_arrivals(arrival, probability, sizes)
     place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     low, high = math.log(gamma[0]), math.log(gamma[1])
     scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
     features, omega = np.zeros((size, d), dtype=np.int64), np.zeros((size, d), dtype)
-    features[rows, place], omega[rows, place] = chosen, normal[rows, chosen] * scale[rows]
+    features[rows, place], omega[rows, place] = columns, normal[rows, columns] * scale[rows]
     return sizes, features, omega
 
 

@@ -45,7 +45,6 @@ class KernelMachine(Learner):
     n_components: int = 256
     gamma: tuple[float, float] = (0.03, 3.0)
     l2: tuple[float, float] = (0.001, 1.0)
-    n_scored: int = 192
     compare_scales: bool = True
     max_samples: int = 3_000
     n_directions: int = 4
@@ -58,7 +57,6 @@ class KernelMachine(Learner):
         "n_components": Integer(1),
         "gamma": Range(),
         "l2": Range(),
-        "n_scored": Integer(2),
         "compare_scales": BOOL,
         "max_samples": Integer(1),
         "n_directions": Integer(1),
@@ -70,7 +68,7 @@ class KernelMachine(Learner):
     def _cache_key(self) -> tuple[Hashable, ...]:
         """The hyperparameters that determine the frequencies and the systems, as storable values."""
         frequencies = self.n_components, self.n_directions, self.per_degree
-        kernel = *self.gamma, *self.l2, self.n_scored, self.compare_scales, self.max_samples
+        kernel = *self.gamma, *self.l2, self.compare_scales, self.max_samples
         return type(self), *frequencies, *kernel
 
     def fit(self, round: Round) -> tuple[Cosines, Array]:
@@ -122,7 +120,7 @@ class KernelMachine(Learner):
         """The kernel machine of a round, on rows (m,) with the weights of `sample`."""
 
     def _kernel_selection(self, round: Round, target: Array) -> KernelSelection:
-        return KernelSelection.from_round(round, target, self.max_samples, self.n_scored, self.compare_scales)
+        return KernelSelection.from_round(round, target, self.max_samples, self.compare_scales)
 
     def _select_frequencies(
         self, selection: KernelSelection, kernel: SelectedKernel

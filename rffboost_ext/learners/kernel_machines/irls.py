@@ -196,7 +196,7 @@ class RFFIRLS(KernelMachine):
 
     Parameters
     ----------
-    n_components, gamma, n_scored, compare_scales, max_samples, n_directions, per_degree : optional
+    n_components, gamma, compare_scales, max_samples, n_directions, per_degree : optional
         As for :class:`RFFRidge`, with the same defaults.
     l2 : pair of float, default=(1e-6, 1.0)
         Range of the penalty, lambda: the first round has the larger value, and no round is below the smaller one.

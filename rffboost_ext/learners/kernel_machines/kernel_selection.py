@@ -53,10 +53,9 @@ def total_gains(X: Array, target: Array, weight: Array) -> dict[str, float]:
     """The total gain of each column of X (n, d) in a few trees, by XGBoost's names "f0", "f1", ..."""
     from xgboost import DMatrix, train
 
-    found: dict[str, float] = train(TREE_PARAMS, DMatrix(X, target, weight=weight, nthread=1), N_TREES).get_score(
-        importance_type="total_gain"
-    )
-    return found
+    booster = train(TREE_PARAMS, DMatrix(X, target, weight=weight, nthread=1), N_TREES)
+    gains: dict[str, float] = booster.get_score(importance_type="total_gain")
+    return gains
 
 
 ScaleFunction: TypeAlias = Callable[[Round, Array, Array], Array]
@@ -73,8 +72,8 @@ def normalise_scale(scale: Array) -> Array:
     return np.asarray(scale / np.sqrt(np.mean(np.square(scale))))
 
 
-# Minimum number of rows to compare kernels on; fewer are too noisy.
-MIN_SCORED = 96
+# Numbers of rows to compare kernels on: fewer are too noisy, and more take long.
+MIN_SCORED, MAX_SCORED = 96, 192
 # Minimum number of rows to compare scales of features on: with fewer, scales of trees lose accuracy.
 MIN_COMPARED = 256
 
@@ -101,12 +100,10 @@ class KernelSelection:
     scales: Sequence[ScaleFunction]
 
     @classmethod
-    def from_round(
-        cls, round: Round, target: Array, max_samples: int, n_scored: int, compare_scales: bool
-    ) -> KernelSelection:
-        """Draw at most `max_samples` rows, and score on a quarter of them, from `MIN_SCORED` to `n_scored`."""
+    def from_round(cls, round: Round, target: Array, max_samples: int, compare_scales: bool) -> KernelSelection:
+        """Draw at most `max_samples` rows, and score on a quarter of them, from `MIN_SCORED` to `MAX_SCORED`."""
         fitted = draw_uniform(round.rng, np.flatnonzero(round.weight), max_samples)
-        scored = draw_uniform(round.rng, fitted, min(n_scored, max(MIN_SCORED, len(fitted) // 4)))
+        scored = draw_uniform(round.rng, fitted, min(MAX_SCORED, max(MIN_SCORED, len(fitted) // 4)))
         if round.output_weights is not None:
             target = np.sqrt(round.output_weights) * target
         scales = SCALES if compare_scales and len(fitted) >= MIN_COMPARED else SCALES[:1]

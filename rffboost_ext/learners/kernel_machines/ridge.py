@@ -32,10 +32,11 @@ class RFFRidge(KernelMachine):
     loss has its kernel machine. One curvature for all rows makes a round cheap: the system is factorised once for
     as long as the rows stay the same.
 
-    The first round chooses the kernel parameter gamma and the penalty by the leave-one-out error in closed form.
-    It also chooses the scales of the features, of mean square 1: all equal, the standard deviations (the original
-    units), or the square roots of the gains of a few trees. Each frequency is drawn in several directions. The
-    direction with the largest Fourier transform of the kernel machine on the compared rows is kept,
+    The first round chooses one of four values of the kernel parameter gamma, and of the penalty, by the
+    leave-one-out error in closed form, on a quarter of the rows, from 96 to 192. It also chooses the scales of the
+    features, of mean square 1: all equal, the standard deviations (the original units), or the square roots of the
+    gains of a few trees. Each frequency is drawn in several directions. The direction with the largest Fourier
+    transform of the kernel machine on the compared rows is kept,
     :math:`\sum_c |\sum_i \alpha_{ic} e^{i \omega_k \cdot x_i}|^2` with its dual weights :math:`\alpha_{ic}` [2]_.
     Lengths are not selected, so the kernel stays as smooth as the chosen one. All rounds of a fit share the
     frequencies and the intercept, which is a cosine of frequency 0.
@@ -49,8 +50,6 @@ class RFFRidge(KernelMachine):
         them, times the squared scales of the features.
     l2 : pair of float, default=(0.001, 1.0)
         Range of the penalty, lambda.
-    n_scored : int, default=192
-        Maximum number of rows to compare four values of each on: a quarter of all rows, but at least 96.
     compare_scales : bool, default=True
         Whether the original units and the gains of a few trees are compared with standardised features; needs 256
         rows.

@@ -51,16 +51,16 @@ class IncrementalForest:
         """Extract several new rounds at once, because each call has a fixed cost."""
         from .xgboost_model import parse_model, read_trees
 
-        known, stop = len(self._rounds), self.booster.num_boosted_rounds()
-        end = min(stop, known + self._n_at_once)
-        start = 0 if end == stop <= AGAIN else known
+        n_extracted, stop = len(self._rounds), self.booster.num_boosted_rounds()
+        end = min(stop, n_extracted + self._n_at_once)
+        start = 0 if end == stop <= AGAIN else n_extracted
         booster = self.booster if (start, end) == (0, stop) else self.booster[start:end]
         trees, counts = read_trees(parse_model(booster))
         trees = lower_thresholds(trees, self.X)
         trees = trees if self.center is None else shift_thresholds(trees, self.center)
         if self.columns is not None:
             trees = replace(trees, feature=self.columns[trees.feature].astype(np.int32))
-        self._rounds = self._rounds + trees.split(counts)[known - start :]
+        self._rounds = self._rounds + trees.split(counts)[n_extracted - start :]
 
 
 @dataclass(frozen=True, eq=False)

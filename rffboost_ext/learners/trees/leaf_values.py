@@ -50,10 +50,10 @@ class LeafValues:
         for rows, output in zip(leaf.T, outputs.tolist(), strict=True):
             for total, part in zip(sums, (gradient, hessian), strict=True):
                 total += np.bincount(rows, part[:, output], len(total))
-        value, found = self.of_nodes(trees, *sums), np.zeros_like(gradient)
+        value, fitted = self.of_nodes(trees, *sums), np.zeros_like(gradient)
         for rows, output in zip(leaf.T, outputs.tolist(), strict=True):
-            found[:, output] += value[rows]
-        return replace(trees, value=np.where(trees.left < 0, value, 0.0)[:, None]), found
+            fitted[:, output] += value[rows]
+        return replace(trees, value=np.where(trees.left < 0, value, 0.0)[:, None]), fitted
 
     def of_nodes(self, trees: Trees, gradient: Array, hessian: Array) -> Array:
         """The value of each node, (nodes,), from sums over the rows of each leaf, (nodes,), 0 at other nodes."""

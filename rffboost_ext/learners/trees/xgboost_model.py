@@ -26,12 +26,12 @@ def parse_model(booster: Any) -> dict[str, Any]:
     The categories of splits are arrays: a list of Python's integers takes eight times the memory.
     """
     raw = bytes(booster.save_raw("json"))
-    found = [np.fromstring(numbers, np.int32, sep=",") for numbers in SETS.findall(raw)]
-    content = json.loads(SETS.sub(b'"categories":[]', raw) if any(map(len, found)) else raw)
+    category_sets = [np.fromstring(numbers, np.int32, sep=",") for numbers in SETS.findall(raw)]
+    content = json.loads(SETS.sub(b'"categories":[]', raw) if any(map(len, category_sets)) else raw)
     booster = content["learner"]["gradient_booster"]
     # A linear booster has no trees.
     trees = booster.get("gbtree", booster)["model"].get("trees", ())
-    for tree, categories in zip(trees, found, strict=True):
+    for tree, categories in zip(trees, category_sets, strict=True):
         tree["categories"] = categories
     return {**content["learner"], "version": content["version"]}
 
