@@ -12,15 +12,15 @@ from ..core import Learner, Round, Term
 from ..terms import ClipAndLog, Linear
 from ..terms.linear import clipped_entries
 from ..utils.parallel import SINGLE_BLAS
-from ..utils.param_validation import POSITIVE, Integer
+from ..utils.param_validation import POSITIVE
 from ..utils.sparse import SparseRows, is_sparse
 from ..utils.typing import Array
 from .fourier.second_order import cap_relative_rate
 from .lasso import CONSTANT, bounded_hessian
 from .registry import LEARNERS
 
-# Later rounds correct a solution that ends early.
-TOL = 1e-4
+# Of conjugate gradients: later rounds correct a solution that ends early.
+MAX_ITER, TOL = 10, 1e-4
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,7 @@ class ScaledColumns:
         middle = center * scale
         return cls(scaled, XT, scale, (scaled * scaled).sum(axis=1) - 2.0 * (scaled @ middle) + middle @ middle)
 
-    def solve(
-        self, target: Array, weight: Array, penalty: float, old: Array, prior: float, max_iter: int
-    ) -> Array:
+    def solve(self, target: Array, weight: Array, penalty: float, old: Array, prior: float) -> Array:
         """Slopes (k,) of scaled columns for a target (n,) with weights, and an intercept, last: (k + 1,).
 
         Old coefficients (k + 1,) have the weight `prior`.
@@ -84,7 +82,7 @@ class ScaledColumns:
             return np.asarray(self.XT @ inner - middle * inner.sum() + (penalty + prior) * slope)
 
         matrix = LinearOperator((len(right), len(right)), matvec=product, dtype=np.float64)
-        slope, _ = cg(matrix, right, rtol=TOL, maxiter=max_iter)
+        slope, _ = cg(matrix, right, rtol=TOL, maxiter=MAX_ITER)
         return np.append(slope, value - middle @ slope)
 
 
@@ -102,7 +100,7 @@ class RidgePath(Learner):
     feature j. With the log loss the rounds are those of
     logistic regression by iteratively reweighted least squares, whose penalty falls from round to round (iterated
     Tikhonov regularisation [2]_). Early stopping chooses the number of rounds, and thereby the penalty. The slopes
-    are found by conjugate gradients, which take two products with the matrix in each step.
+    are found by at most ten steps of conjugate gradients, each of which takes two products with the matrix.
 
     Of a sparse matrix all columns are used as they are, and no entry is added. There :math:`s_j` is the geometric
     mean of the standard deviation and the largest size of a value of column j, so that rare columns have smaller
@@ -113,8 +111,6 @@ class RidgePath(Learner):
     penalty : float, default=1.0
         :math:`\lambda_c` in units of :math:`\sum_i w_i H_{ic} |z_i|^2 / \sum_i w_i`, for scaled and centred
         rows z: the share of one average row.
-    max_iter : int, default=10
-        Maximum number of steps of conjugate gradients in a round.
     relative_rate : float, default=10.0
         Factor on the slopes: a step is this many times the learning rate, but at most a full one.
 
@@ -140,12 +136,11 @@ class RidgePath(Learner):
     """
 
     penalty: float = 1.0
-    max_iter: int = 10
     relative_rate: float = 10.0
 
     step = "unit"
     multi_output = True
-    constraints = {"penalty": POSITIVE, "max_iter": Integer(1), "relative_rate": POSITIVE}
+    constraints = {"penalty": POSITIVE, "relative_rate": POSITIVE}
 
     def fit(self, round: Round) -> tuple[Term, Array]:
         """The linear function of this round, and its outputs."""
@@ -174,7 +169,7 @@ class RidgePath(Learner):
         with SINGLE_BLAS:
             for c, before in enumerate(solution.T.copy()):
                 penalty = self.penalty * float(curvature[:, c] @ columns.squares) / round.total_weight
-                options = penalty, before, float(round.prior[c]), self.max_iter
+                options = penalty, before, float(round.prior[c])
                 solution[:, c] = columns.solve(target[:, c], curvature[:, c], *options)
             solution *= rate
             output = np.asarray(columns.X @ solution[:-1] + solution[-1])
