@@ -239,8 +239,8 @@ class ProgressPrinter:
         print(f"[rffboost] {monotonic() - self._start:.1f} s in total", file=sys.stderr)
 
 
-def report_rows(seen: int, kept: int, n_copies: int | None = None) -> None:
+def report_rows(n_rows: int, kept: int, n_copies: int | None = None) -> None:
     """Print the number of rows of a fit, of those kept, and of copies among these, to standard error."""
-    sample = f", a sample of {kept:,} in memory" if kept < seen else ""
+    sample = f", a sample of {kept:,} in memory" if kept < n_rows else ""
     copies = f", {n_copies:,} of them copies of an earlier row" if n_copies else ""
-    print(f"[rffboost] {seen:,} rows{sample}{copies}", file=sys.stderr)
+    print(f"[rffboost] {n_rows:,} rows{sample}{copies}", file=sys.stderr)

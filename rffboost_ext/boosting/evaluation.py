@@ -124,11 +124,11 @@ def evaluation_of(
     eval_metric: Any,
     sets: Mapping[str, Dataset],
     loss: Loss,
-    given_loss: str | Loss,
+    loss_of_user: str | Loss,
     data: Dataset,
     targets: TargetEncoder,
 ) -> Evaluation:
-    """How a fit that minimises `loss`, given as `given_loss`, on `data` is evaluated.
+    """How a fit that minimises `loss`, given as `loss_of_user`, on `data` is evaluated.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def evaluation_of(
             require_accepted_target(loss, held.y)
         except ValueError as error:
             raise ValueError(f"{owner}: eval_set {label!r}: {error}") from error
-    name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
+    name = loss_of_user if isinstance(loss_of_user, str) else LOSSES.name_of(loss_of_user)
     if eval_metric is None:
         metrics: tuple[EvaluationMetric, ...] = (EvaluationMetric(name, False, MeanLoss(loss), coupling=loss),)
     else:
@@ -177,12 +177,12 @@ def evaluation_sets(
     sets = {}
     for name, given in named_sets(owner, eval_set).items():
         try:
-            table, labels, given_weight = (*given, None)[:3]
-            X, y, weight = rows_of_positive_weight(table, targets.columns(labels), given_weight)
+            table, labels, weights = (*given, None)[:3]
+            X, y, weight = rows_of_positive_weight(table, targets.columns(labels), weights)
             X, y = features.transform(X), targets.transform(y)
             sets[name] = Dataset(X, y, targets.reweight(y, weight))
             if offset is not None:
-                own = encode_base_margin(margins[name], table, given_weight, offset.shape[1])
+                own = encode_base_margin(margins[name], table, weights, offset.shape[1])
                 sets[name] = replace(sets[name], offset=own)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError

@@ -67,7 +67,7 @@ class EvaluationMetric:
         return error
 
 
-def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric, ...]:
+def resolve_metrics(metric: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric, ...]:
     """The metrics of ``eval_metric``.
 
     Raises
@@ -76,9 +76,9 @@ def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric
         If a name is unknown, a loss interprets raw scores differently from that of the fit, or two names are
         equal.
     """
-    several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+    several: Sequence[Any] = metric if isinstance(metric, list | tuple) else [metric]
     if not several:
-        raise ValueError(f"eval_metric must have at least one metric, got {given!r}")
+        raise ValueError(f"eval_metric must have at least one metric, got {metric!r}")
     metrics = tuple(resolve_metric(one, decoder) for one in several)
     names = [metric.name for metric in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -87,42 +87,42 @@ def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric
     return metrics
 
 
-def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
+def resolve_metric(metric: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
-    if isinstance(given, Loss) or given in LOSSES.names():
-        loss = decoder.loss if given == decoder.name else compatible_loss(given, decoder)
-        return EvaluationMetric(name_and_direction(given)[0], False, MeanLoss(loss), coupling=loss)
-    named, coupling = find_metric(given) if isinstance(given, str) else None, None
+    if isinstance(metric, Loss) or metric in LOSSES.names():
+        loss = decoder.loss if metric == decoder.name else compatible_loss(metric, decoder)
+        return EvaluationMetric(name_and_direction(metric)[0], False, MeanLoss(loss), coupling=loss)
+    named, coupling = find_metric(metric) if isinstance(metric, str) else None, None
     if named is not None:
-        name, greater, function = given, named.greater_is_better, named.function
+        name, greater, function = metric, named.greater_is_better, named.function
         coupling = Grouped(decoder.loss) if named.of_groups else None
         if named.needs_loss:
             function = partial(function, loss=decoder.loss)
             decoder = replace(decoder, whole_response=True)
     else:
-        name, greater = name_and_direction(given)
-        function = named_scorer(given) if isinstance(given, str) else given
+        name, greater = name_and_direction(metric)
+        function = named_scorer(metric) if isinstance(metric, str) else metric
     return EvaluationMetric(name, greater, metric_score(name, function, decoder), decoder, coupling)
 
 
-def name_and_direction(given: Any) -> tuple[str, bool]:
+def name_and_direction(metric: Any) -> tuple[str, bool]:
     """The name of a metric, and whether greater is better."""
-    if isinstance(given, str):
-        return given, given not in LOSSES.names()
-    if isinstance(given, Loss):
-        return LOSSES.name_of(given), False
+    if isinstance(metric, str):
+        return metric, metric not in LOSSES.names()
+    if isinstance(metric, Loss):
+        return LOSSES.name_of(metric), False
     # A scorer of scikit-learn is named after its function, with its sign.
-    function = score_function(given) or given
+    function = score_function(metric) or metric
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__name__", type(function).__name__)
-    name = name if getattr(given, "_sign", 1) > 0 else f"neg_{name}"
-    return name, score_function(given) is not None or name.endswith("_score")
+    name = name if getattr(metric, "_sign", 1) > 0 else f"neg_{name}"
+    return name, score_function(metric) is not None or name.endswith("_score")
 
 
-def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
+def compatible_loss(metric: str | Loss, decoder: ScoreDecoder) -> Loss:
     """A loss other than that of the fit, prepared; a ValueError if it interprets raw scores differently."""
-    loss = LOSSES.create(given)
+    loss = LOSSES.create(metric)
     if decoder.classes is not None and loss.task == "regression":
         loss = LabelRegression(loss)
     if loss.task == decoder.loss.task:
@@ -133,8 +133,8 @@ def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
         if loss.link == decoder.loss.link:
             return loss
     raise ValueError(
-        f"eval_metric: loss {given!r} reads raw scores in another way than {decoder.loss!r}, the loss of the fit; "
-        f"use a scorer of scikit-learn, such as {'neg_log_loss' if decoder.classes is not None else 'r2'!r}"
+        f"eval_metric: loss {metric!r} reads raw scores in another way than {decoder.loss!r}, the loss of the "
+        f"fit; use a scorer of scikit-learn, such as {'neg_log_loss' if decoder.classes is not None else 'r2'!r}"
     )
 
 
@@ -142,10 +142,10 @@ def named_scorer(name: str) -> Any:
     """The scorer of scikit-learn of that name, or a ValueError that names close ones."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    known = [*LOSSES.names(), *METRICS, *get_scorer_names()]
-    if name not in known:
+    names = [*LOSSES.names(), *METRICS, *get_scorer_names()]
+    if name not in names:
         raise ValueError(
-            f"eval_metric: unknown name {name!r}.{did_you_mean(name, known, 'Metrics')} It may be a loss "
+            f"eval_metric: unknown name {name!r}.{did_you_mean(name, names, 'Metrics')} It may be a loss "
             f"({', '.join(LOSSES.names())}), a metric ({', '.join(METRICS)}) or one "
             f"of sklearn.metrics.get_scorer_names()"
         )

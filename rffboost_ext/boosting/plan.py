@@ -141,8 +141,8 @@ class Start:
     def training_scores(self, rows: Dataset) -> Array | None:
         """The training scores, if they are of these rows."""
         # A fit on samples of the rows leaves the scores of its last sample.
-        known = self.raw is not None and len(self.raw) == len(rows) and self.data_key == key_of(rows)
-        return self.raw if known else None
+        is_same = self.raw is not None and len(self.raw) == len(rows) and self.data_key == key_of(rows)
+        return self.raw if is_same else None
 
 
 def key_of(rows: Dataset) -> str:

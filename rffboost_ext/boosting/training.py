@@ -198,9 +198,9 @@ class Trainer:
             curves = {} if history is None else history.curves()
         except KeyboardInterrupt:
             return replace(result, interrupt=Interrupted(result.ensemble))
-        found = {"evals_result_": curves} if curves else {}
+        evaluations = {"evals_result_": curves} if curves else {}
         best = evaluation.best(curves, result.score, len(result.ensemble))
-        return replace(result, evaluations=found | best)
+        return replace(result, evaluations=evaluations | best)
 
     def fit_stopping(
         self,

@@ -21,11 +21,11 @@ class ContractError(AssertionError, ValueError):
     """A part breaks a law of its contract: a ValueError in a fit, an AssertionError in a test."""
 
 
-def describe(found: object) -> str:
+def describe(value: object) -> str:
     """A short description of a returned object, of any number of rows."""
-    if isinstance(found, np.ndarray):
-        return f"an array of {found.dtype} and shape {found.shape}"
-    return f"{reprlib.repr(found)} of type {type(found).__name__}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} and shape {value.shape}"
+    return f"{reprlib.repr(value)} of type {type(value).__name__}"
 
 
 def require_that(condition: bool, message: str) -> None:
@@ -46,34 +46,37 @@ def contract_errors(what: str, advice: str = "") -> Iterator[None]:
 
 
 def require_shape(
-    what: str, found: Any, wanted: Sequence[int], single: bool = True, finite: bool = True, where: str = ""
+    what: str, actual: Any, expected: Sequence[int], single: bool = True, finite: bool = True, where: str = ""
 ) -> None:
-    """Raise a ContractError unless `found` is an array of real numbers, of double precision if not `single`.
+    """Raise a ContractError unless `actual` is an array of real numbers, of double precision if not `single`.
 
     They must be finite; or no NaN if not `finite`. Messages end with `where`.
     """
-    require_that(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
-    require_that(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
-    require_that(found.dtype.kind in "fiu", f"{what} must hold real numbers, got {found.dtype}")
-    require_that(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
-    valid = np.isfinite(found) if finite else ~np.isnan(found)
+    require_that(isinstance(actual, np.ndarray), f"{what} must be an array, got a {type(actual).__name__}")
+    require_that(actual.shape == tuple(expected), f"{what} must have shape {tuple(expected)}, got {actual.shape}")
+    require_that(actual.dtype.kind in "fiu", f"{what} must hold real numbers, got {actual.dtype}")
+    require_that(single or actual.dtype not in SINGLE, f"{what} must be of type float64, got {actual.dtype}")
+    valid = np.isfinite(actual) if finite else ~np.isnan(actual)
     if not valid.all():
-        kind, count = "finite" if finite else "a number", f"{(~valid).sum()} of {found.size}"
-        raise ContractError(f"{what} must be {kind}, got {found[~valid][0]} for {count}{where}")
+        kind, count = "finite" if finite else "a number", f"{(~valid).sum()} of {actual.size}"
+        raise ContractError(f"{what} must be {kind}, got {actual[~valid][0]} for {count}{where}")
 
 
-def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, atol: float | Array = 0.0) -> None:
+def require_close(
+    what: str, actual: Array, expected: Array, rtol: float = 1e-9, atol: float | Array = 0.0
+) -> None:
     """Raise a ContractError that names the entry that differs most, if two arrays differ."""
-    found, wanted = np.asarray(found, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
-    require_that(found.shape == wanted.shape, f"{what}: got shape {found.shape}, expected {wanted.shape}")
+    actual, expected = np.asarray(actual, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    require_that(actual.shape == expected.shape, f"{what}: got shape {actual.shape}, expected {expected.shape}")
     with np.errstate(invalid="ignore"):
-        excess = np.abs(found - wanted) - (atol + rtol * np.abs(wanted))
+        excess = np.abs(actual - expected) - (atol + rtol * np.abs(expected))
     # Of two NaN the difference is NaN.
-    wrong = ~(excess <= 0.0) & (found != wanted) & ~(np.isnan(found) & np.isnan(wanted))
+    wrong = ~(excess <= 0.0) & (actual != expected) & ~(np.isnan(actual) & np.isnan(expected))
     if wrong.any():
-        place = np.unravel_index(np.where(wrong, np.nan_to_num(excess, nan=np.inf), -np.inf).argmax(), found.shape)
+        excess = np.where(wrong, np.nan_to_num(excess, nan=np.inf), -np.inf)
+        place = np.unravel_index(excess.argmax(), actual.shape)
         entry = ", ".join(map(str, place))
-        raise ContractError(f"{what}: got {found[place]:.9g}, expected {wanted[place]:.9g}, entry [{entry}]")
+        raise ContractError(f"{what}: got {actual[place]:.9g}, expected {expected[place]:.9g}, entry [{entry}]")
 
 
 def state_of(part: Any) -> dict[str, Any]:
@@ -81,26 +84,26 @@ def state_of(part: Any) -> dict[str, Any]:
 
     Cached properties are left out: they follow from the rest.
     """
-    found: dict[str, Any] = {}
+    state: dict[str, Any] = {}
     for name, value in vars(part).items():
         if isinstance(value, Spec):
-            found |= {f"{name}.{inner}": held for inner, held in state_of(value).items()}
+            state |= {f"{name}.{inner}": held for inner, held in state_of(value).items()}
         elif not isinstance(getattr(type(part), name, None), cached_property):
             try:
-                found[name] = pickle.dumps(value)
+                state[name] = pickle.dumps(value)
             except Exception:  # a user's object may raise anything
-                found[name] = id(value)
-    return found
+                state[name] = id(value)
+    return state
 
 
 def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
     """The result of a call; a ContractError if it has changed one of the arrays in place."""
     before = {name: values.copy() for name, values in arrays.items()}
-    found = call()
+    result = call()
     for name, values in arrays.items():
         same = np.array_equal(values, before[name], equal_nan=True)
         require_that(same, f"{what} must not change {name} in place")
-    return found
+    return result
 
 
 def refuse(message: str) -> None:
@@ -122,12 +125,12 @@ def keeping_nothing(what: str, part: Any, report: Callable[[str], None] = refuse
         )
 
 
-def require_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
+def require_derivatives(loss: Loss, actual: Any, raw: Array, where: str) -> None:
     """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
-    if not isinstance(found, tuple | list) or len(found) != 2:
+    if not isinstance(actual, tuple | list) or len(actual) != 2:
         raise ContractError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
-    for name, values in zip(("gradient", "hessian"), found, strict=True):
+    for name, values in zip(("gradient", "hessian"), actual, strict=True):
         require_shape(f"loss {loss!r}: {name}", values, raw.shape, where=f" {where}")
-    least = found[1].min()
+    least = actual[1].min()
     if least < 0.0:
         raise ContractError(f"loss {loss!r}: hessian must be positive, got {least:g} {where}")

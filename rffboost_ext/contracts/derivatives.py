@@ -52,23 +52,23 @@ def slopes(function: Any, raw: Array, move: Array) -> Array:
 
 def total_slopes(sample: LossSample, row: int) -> Array:
     """The derivatives of the total with respect to the scores of a row, to the left and to the right, (2, C)."""
-    found = []
+    gradient = []
     for c, size in enumerate(STEP * sample.scale):
         move = np.zeros_like(sample.raw)
         move[row, c] = size
         # A difference of sums over rows would lose digits.
-        found.append(slopes(sample.values, sample.raw, move) @ sample.rows.weight / size)
-    return np.transpose(found)
+        gradient.append(slopes(sample.values, sample.raw, move) @ sample.rows.weight / size)
+    return np.transpose(gradient)
 
 
-def require_slopes(what: str, found: Array, sides: Array, rtol: float = 1e-4) -> None:
+def require_slopes(what: str, gradient: Array, sides: Array, rtol: float = 1e-4) -> None:
     """Raise unless derivatives are between differences to both sides, up to a share of their size in each column.
 
     At a kink the derivative may be anything in between.
     """
-    numeric = np.clip(found, sides.min(axis=0), sides.max(axis=0))
-    size = np.abs(numeric).mean(axis=0) + np.abs(found).mean(axis=0)
-    require_close(what, found, numeric, rtol=rtol, atol=np.broadcast_to(rtol * size + 1e-12, found.shape))
+    numeric = np.clip(gradient, sides.min(axis=0), sides.max(axis=0))
+    size = np.abs(numeric).mean(axis=0) + np.abs(gradient).mean(axis=0)
+    require_close(what, gradient, numeric, rtol=rtol, atol=np.broadcast_to(rtol * size + 1e-12, gradient.shape))
 
 
 def hessian_is_the_derivative(sample: LossSample) -> None:

@@ -237,16 +237,16 @@ def warn_if_small(sample: LossSample) -> None:
         )
 
 
-def check_derivatives(loss: Loss, found: Any, raw: Array, where: str) -> None:
+def check_derivatives(loss: Loss, derivatives: Any, raw: Array, where: str) -> None:
     """Raise a ContractError that says `where` unless derivatives are finite and of the shape of `raw` (n, C)."""
-    is_pair = isinstance(found, tuple | list) and len(found) == 2
+    is_pair = isinstance(derivatives, tuple | list) and len(derivatives) == 2
     if not (
         is_pair
-        and is_finite_array(found[0], raw.shape)
-        and is_finite_array(found[1], raw.shape)
-        and found[1].min() >= 0.0
+        and is_finite_array(derivatives[0], raw.shape)
+        and is_finite_array(derivatives[1], raw.shape)
+        and derivatives[1].min() >= 0.0
     ):
-        require_derivatives(loss, found, raw, where)
+        require_derivatives(loss, derivatives, raw, where)
 
 
 def fit_term(

@@ -116,8 +116,8 @@ def fits_keep_nothing(sample: LearnerSample) -> None:
             continue
         sample.fit(sample.round())
         what = f"{sample.name}: outputs must not depend on earlier fits, as 'fit' must keep nothing on self"
-        found = sample.fit(sample.round(1, rows=1, n_features=n_features))[1]
-        require_close(what, found, fresh, 0.0)
+        actual = sample.fit(sample.round(1, rows=1, n_features=n_features))[1]
+        require_close(what, actual, fresh, 0.0)
 
 
 def units_do_not_matter(sample: LearnerSample) -> None:
@@ -130,12 +130,12 @@ def units_do_not_matter(sample: LearnerSample) -> None:
     require_same_outputs(what, others, outputs, 1e-5 * float(np.abs(outputs).max()), rounds[0], term)
 
 
-def require_same_outputs(what: str, found: Array, wanted: Array, atol: float, round: Round, term: Term) -> None:
+def require_same_outputs(what: str, actual: Array, expected: Array, atol: float, round: Round, term: Term) -> None:
     """Raise a ContractError unless outputs on the rows of a round agree; it says whether the term jumps there."""
-    wrong = np.flatnonzero((np.abs(found - wanted) > atol + 1e-5 * np.abs(wanted)).any(axis=1))
+    wrong = np.flatnonzero((np.abs(actual - expected) > atol + 1e-5 * np.abs(expected)).any(axis=1))
     if len(wrong):
         what += advice_on_jumps(round.design.restore(term).at, round.design.original, wrong)
-    require_close(what, found, wanted, 1e-5, atol)
+    require_close(what, actual, expected, 1e-5, atol)
 
 
 class Recoded(LossWrapper):

@@ -29,18 +29,18 @@ def shapes_and_numbers(sample: LossSample) -> None:
     given = {"y": sample.rows.y, "raw": raw, "weight": sample.rows.weight}
     values = require_unchanged(f"{sample.name}: value", lambda: sample.values(raw), **given)
     require_shape(f"{sample.name}: value", values, (n,), finite=False)
-    found = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
-    require_derivatives(sample.loss, found, raw, "near the baseline")
-    gradient, hessian = found
+    actual = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
+    require_derivatives(sample.loss, actual, raw, "near the baseline")
+    gradient, hessian = actual
     flat = bool(gradient.any() and not hessian.any())
     require_that(not flat, f"{sample.name}: hessian must be positive, got {hessian.min():g} for all rows")
 
 
 def new_doubles(sample: LossSample) -> None:
     """Values and derivatives are finite and of double precision; derivatives are new arrays."""
-    found = {"value": sample.values(sample.raw)}
-    found |= zip(("gradient", "hessian"), sample.derivatives(sample.raw), strict=True)
-    for name, values in found.items():
+    actual = {"value": sample.values(sample.raw)}
+    actual |= zip(("gradient", "hessian"), sample.derivatives(sample.raw), strict=True)
+    for name, values in actual.items():
         require_shape(f"{sample.name}: {name}", values, values.shape, single=False)
         is_new = not any(np.shares_memory(values, given) for given in (sample.rows.y, sample.raw))
         require_that(is_new or name == "value", f"{sample.name}: {name} must be a new array")
@@ -63,8 +63,8 @@ def nothing_is_kept(sample: LossSample) -> None:
         with keeping_nothing(f"{sample.name}: {method}", used.loss):
             call()
     if not isinstance(sample.loss, CoupledLoss):
-        for (name, wanted), found in zip(fresh.results(half).items(), used.results(half).values(), strict=True):
-            require_close(f"{sample.name}: {name} must not depend on earlier calls", found, wanted, 0.0)
+        for (name, expected), actual in zip(fresh.results(half).items(), used.results(half).values(), strict=True):
+            require_close(f"{sample.name}: {name} must not depend on earlier calls", actual, expected, 0.0)
 
 
 def rows_stand_alone(sample: LossSample) -> None:
@@ -101,10 +101,10 @@ def rows_may_repeat(sample: LossSample) -> None:
 
 def require_same_results(sample: LossSample, where: str, rows: Array) -> None:
     """Raise unless value, gradient and hessian of some rows by themselves are the same as among all rows."""
-    for (name, wanted), found in zip(sample.results().items(), sample.results(rows).values(), strict=True):
+    for (name, expected), actual in zip(sample.results().items(), sample.results(rows).values(), strict=True):
         what = f"{sample.name}: {name} of a row must be the same {where}{ADVICE}"
-        size = np.abs(wanted).max(initial=0.0, where=np.isfinite(wanted))
-        require_close(what, found, wanted[rows], rtol=1e-6, atol=1e-8 * size)
+        size = np.abs(expected).max(initial=0.0, where=np.isfinite(expected))
+        require_close(what, actual, expected[rows], rtol=1e-6, atol=1e-8 * size)
 
 
 def weights_are_counts(sample: LossSample) -> None:
@@ -113,8 +113,8 @@ def weights_are_counts(sample: LossSample) -> None:
     if isinstance(loss, CoupledLoss):
         double = Observations(y, 2.0 * sample.rows.weight).derivatives(loss, sample.raw)
         what = f"{sample.name}: derivatives, divided by the weight of the row, must be those of twice all weights"
-        for found, wanted in zip(double, sample.derivatives(sample.raw), strict=True):
-            require_close(what, found, wanted, rtol=1e-7, atol=1e-9 * float(np.abs(wanted).max()))
+        for actual, expected in zip(double, sample.derivatives(sample.raw), strict=True):
+            require_close(what, actual, expected, rtol=1e-7, atol=1e-9 * float(np.abs(expected).max()))
         return
     counts = np.random.default_rng(3).integers(1, 4, n)
     weighted, repeated = loss.baseline(y, counts.astype(np.float64)), np.repeat(y, counts, axis=0)
@@ -201,11 +201,11 @@ def constants_are_predicted(sample: LossSample) -> None:
     if y.shape[1] != 1 or response != (1, 1) or sample.raw.shape[1] != 1:
         return
     target = y[np.abs(y[:, 0]).argmax()]
-    found = loss.link.inverse(loss.baseline(np.tile(target, (len(y), 1)), np.ones(len(y)))[None])[0, 0]
+    actual = loss.link.inverse(loss.baseline(np.tile(target, (len(y), 1)), np.ones(len(y)))[None])[0, 0]
     require_that(
-        bool(abs(found - target[0]) <= 0.1 * (abs(target[0]) + np.std(y))),
+        bool(abs(actual - target[0]) <= 0.1 * (abs(target[0]) + np.std(y))),
         f"{sample.name}: link must be that of the loss: a constant target of {target[0]:g} is predicted as "
-        f"{found:g}",
+        f"{actual:g}",
     )
 
 
@@ -258,12 +258,12 @@ def predictions_are_monotone(sample: LossSample) -> None:
         f"{sample.name}: monotone must be None or -1, 0 or 1 for each of {len(sample.scale)} scores, got "
         f"{loss.monotone!r}",
     )
-    found = loss.prediction(loss.link.inverse(sample.raw))
+    actual = loss.prediction(loss.link.inverse(sample.raw))
     for c, sign in enumerate(signs):
         moved = sample.raw.copy()
         moved[:, c] += sample.scale[c]
-        change = loss.prediction(loss.link.inverse(moved)) - found
-        rounding = 1e-9 * np.abs(found).max(initial=0.0)
+        change = loss.prediction(loss.link.inverse(moved)) - actual
+        rounding = 1e-9 * np.abs(actual).max(initial=0.0)
         wrong = np.abs(change) if sign == 0 else -sign * change
         require_that(
             bool(np.nanmax(wrong, initial=0.0) <= rounding),
@@ -274,7 +274,7 @@ def predictions_are_monotone(sample: LossSample) -> None:
 
 def copies_are_equal(sample: LossSample) -> None:
     """Preparing a prepared loss returns it, and a clone has the same values."""
-    loss, wanted = sample.loss, sample.values(sample.raw)
+    loss, expected = sample.loss, sample.values(sample.raw)
     again = loss.prepared(sample.rows.y, sample.rows.weight, sample.n_classes)
     require_that(
         full_repr(again) == full_repr(loss),
@@ -284,20 +284,20 @@ def copies_are_equal(sample: LossSample) -> None:
     require_that(
         full_repr(twin) == full_repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}"
     )
-    found = sample.rows.losses(twin, sample.raw)
-    require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
+    actual = sample.rows.losses(twin, sample.raw)
+    require_close(f"{sample.name}: value of a clone", actual, expected, 0.0)
 
 
 def translation(sample: LossSample) -> None:
     """A loss that says so is invariant under a shift of target and scores, without the offset of a fit."""
     if sample.loss.translation_invariant:
         shifts = np.zeros_like(sample.raw), np.random.default_rng(2).standard_normal(sample.raw.shape)
-        wanted, found = (
+        expected, actual = (
             Observations(sample.rows.y + move, sample.rows.weight).losses(sample.loss, sample.raw + move)
             for move in (sample.scale * shift for shift in shifts)
         )
         what = f"{sample.name}: value must be translation_invariant, the same for y + a at raw + a"
-        require_close(what, found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0))
+        require_close(what, actual, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max(initial=0.0))
 
 
 LAWS_OF_FIT = shapes_and_numbers, response_suits_the_task, rows_stand_alone

@@ -64,25 +64,25 @@ class TermSample:
 
     def outputs(self, what: str, function: Callable[[Array], Any], X: Array) -> Array:
         """Outputs of a function for rows X, or a ContractError that says `what` unless they are finite and 2-d."""
-        found = function(X)
-        require_that(np.ndim(found) == 2, f"{self.name}: {what} must have two dimensions, got {np.shape(found)}")
-        require_shape(f"{self.name}: {what}", found, (len(X), np.shape(found)[1]))
-        return np.asarray(found, dtype=np.float64)
+        actual = function(X)
+        require_that(np.ndim(actual) == 2, f"{self.name}: {what} must have two dimensions, got {np.shape(actual)}")
+        require_shape(f"{self.name}: {what}", actual, (len(X), np.shape(actual)[1]))
+        return np.asarray(actual, dtype=np.float64)
 
     def require_same(
-        self, what: str, wanted: Array, function: Callable[[Array], Any], X: Array, size: Array | None = None
+        self, what: str, expected: Array, function: Callable[[Array], Any], X: Array, size: Array | None = None
     ) -> None:
         """Raise a ContractError unless a function has the wanted outputs, up to rounding of `size` (C,)."""
-        found = np.asarray(function(X), dtype=np.float64)
-        size = np.abs(wanted).max(axis=0, initial=0.0) if size is None else size
-        shapes = f"{found.shape}, not {wanted.shape}"
-        require_that(found.shape == wanted.shape, f"{self.name}: {what}, got outputs of shape {shapes}")
-        wrong = np.flatnonzero(~(np.abs(found - wanted) <= self.tolerance * size).all(axis=1))
+        actual = np.asarray(function(X), dtype=np.float64)
+        size = np.abs(expected).max(axis=0, initial=0.0) if size is None else size
+        shapes = f"{actual.shape}, not {expected.shape}"
+        require_that(actual.shape == expected.shape, f"{self.name}: {what}, got outputs of shape {shapes}")
+        wrong = np.flatnonzero(~(np.abs(actual - expected) <= self.tolerance * size).all(axis=1))
         if len(wrong):
             row = wrong[0]
             raise ContractError(
-                f"{self.name}: {what}, got {found[row]} instead of {wanted[row]} in row "
-                f"{row if self.rows is None else self.rows[row]} of X ({len(wrong)} of {len(found)} rows differ)"
+                f"{self.name}: {what}, got {actual[row]} instead of {expected[row]} in row "
+                f"{row if self.rows is None else self.rows[row]} of X ({len(wrong)} of {len(actual)} rows differ)"
                 f"{advice_on_jumps(function, X, wrong)}"
             )
 
@@ -156,19 +156,19 @@ def gradient_is_the_slope(sample: TermSample) -> None:
     term, X = sample.term, sample.X
     if type(term.innermost).gradient is Term.gradient:
         return
-    found, outputs = np.asarray(term.gradient(X), dtype=np.float64), sample.outputs("term(X)", term, X)
-    require_shape(f"{sample.name}: gradient(X)", found, (*outputs.shape, X.shape[1]))
-    size = np.abs(found).max(initial=0.0)
+    actual, outputs = np.asarray(term.gradient(X), dtype=np.float64), sample.outputs("term(X)", term, X)
+    require_shape(f"{sample.name}: gradient(X)", actual, (*outputs.shape, X.shape[1]))
+    size = np.abs(actual).max(initial=0.0)
     for j, step in enumerate(STEP * np.nanstd(X, axis=0)):
         move = step * (np.arange(X.shape[1]) == j)
         sides = np.stack([outputs - term(X - move), term(X + move) - outputs]) / max(step, 1e-300)
-        wanted = np.clip(found[:, :, j], sides.min(axis=0), sides.max(axis=0))
-        wrong = np.abs(found[:, :, j] - wanted) > 0.02 * (size + np.abs(wanted))
+        expected = np.clip(actual[:, :, j], sides.min(axis=0), sides.max(axis=0))
+        wrong = np.abs(actual[:, :, j] - expected) > 0.02 * (size + np.abs(expected))
         if step > 0.0 and wrong.any():
             row, output = np.argwhere(wrong)[0]
             raise ContractError(
-                f"{sample.name}: gradient(X) must be the derivative, got {found[row, output, j]:.6g} instead of "
-                f"{wanted[row, output]:.6g}, entry [{row}, {output}, {j}]"
+                f"{sample.name}: gradient(X) must be the derivative, got {actual[row, output, j]:.6g} instead of "
+                f"{expected[row, output]:.6g}, entry [{row}, {output}, {j}]"
             )
 
 
@@ -180,17 +180,17 @@ def shapley_values_are_exact(sample: TermSample) -> None:
         if getattr(kind, name) is getattr(Term, name):
             continue
         groups = () if name == "shapley" else (columns, len(columns))
-        found = np.asarray(getattr(sample.term, name)(X, background, *groups), dtype=np.float64)
+        actual = np.asarray(getattr(sample.term, name)(X, background, *groups), dtype=np.float64)
         outputs = sample.term(X)
-        require_shape(f"{sample.name}: {name}", found, (*outputs.shape, len(columns)))
+        require_shape(f"{sample.name}: {name}", actual, (*outputs.shape, len(columns)))
         atol = 10.0 * sample.tolerance * np.abs(sample.term(sample.X)).max(initial=0.0)
         if len(columns) <= MAX_ENUMERATED:
-            wanted = shapley_by_evaluation(sample.term, X, background, columns, len(columns))
+            expected = shapley_by_evaluation(sample.term, X, background, columns, len(columns))
             what = f"{sample.name}: {name} must be the values by enumeration of all sets of features"
         else:
-            found, wanted = found.sum(axis=2), outputs - sample.term(background).mean(axis=0)
+            actual, expected = actual.sum(axis=2), outputs - sample.term(background).mean(axis=0)
             what = f"{sample.name}: {name} must sum to the output less its mean over the background"
-        require_close(what, found, wanted, atol=atol)
+        require_close(what, actual, expected, atol=atol)
 
 
 def variances_are_shares(sample: TermSample) -> None:
@@ -200,23 +200,23 @@ def variances_are_shares(sample: TermSample) -> None:
     """
     term, X = sample.term, sample.X
     weight = np.full(len(X), 1.0 / len(X))
-    found = term.variances(X, weight)
-    if found is None:
+    actual = term.variances(X, weight)
+    if actual is None:
         return
-    require_shape(f"{sample.name}: variances", found, (X.shape[1],))
+    require_shape(f"{sample.name}: variances", actual, (X.shape[1],))
     total, effects = variance(term(X), weight).sum(), total_effects(term, X, weight)
     bound = 1e-3 * total
-    require_that(bool((found >= -bound).all()), f"{sample.name}: variances must not be negative, got {found}")
-    shares, wanted = (values / max(values.sum(), 1e-300) for values in (found, effects))
-    near = bool((found[effects == 0.0] <= bound).all() and (np.abs(shares - wanted) <= 0.5).all())
+    require_that(bool((actual >= -bound).all()), f"{sample.name}: variances must not be negative, got {actual}")
+    shares, expected = (values / max(values.sum(), 1e-300) for values in (actual, effects))
+    near = bool((actual[effects == 0.0] <= bound).all() and (np.abs(shares - expected) <= 0.5).all())
     require_that(
         near,
         f"{sample.name}: variances must be 0 for features without effect, and near the shares of total effects, "
-        f"{wanted}, got shares {shares}",
+        f"{expected}, got shares {shares}",
     )
-    is_whole = term.innermost.is_tree or abs(found.sum() - total) <= bound
+    is_whole = term.innermost.is_tree or abs(actual.sum() - total) <= bound
     require_that(
-        is_whole, f"{sample.name}: variances must sum to that of the outputs, {total:.6g}, got {found.sum():.6g}"
+        is_whole, f"{sample.name}: variances must sum to that of the outputs, {total:.6g}, got {actual.sum():.6g}"
     )
 
 

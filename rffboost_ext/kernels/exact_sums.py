@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numba
+import numpy as np
 
 from .kernel import INNER, kernel
 
+TINY = float(np.finfo(np.float64).tiny)
 # With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
 MAX_REPEATED = 2.0**26
 
@@ -50,11 +52,25 @@ def exact_products(values, weight, total, out, place):  # type: ignore[no-untype
 
 
 @numba.njit(**INNER)
-def add_sizes(derivatives, size):  # type: ignore[no-untyped-def]
-    """Add the absolute values of derivatives (n, s) to their sums, (s,)."""
-    for i in range(len(derivatives)):
-        for s in range(len(size)):
+def find_sizes(derivatives, begin, end, size):  # type: ignore[no-untyped-def]
+    """Write the sums of the absolute values of some rows of derivatives (n, s) to size (s,)."""
+    for s in range(len(size)):
+        size[s] = 0.0
+        for i in range(begin, end):
             size[s] += abs(derivatives[i, s])
+
+
+@numba.njit(**INNER)
+def set_units(size, units):  # type: ignore[no-untyped-def]
+    """Write units (2,), the next powers of two of sizes (s,), and return the largest possible gain in them."""
+    largest, last = 0.0, len(size) - 1
+    for s in range(last):
+        largest = max(largest, size[s])
+    units[0], units[1] = power_of_two(largest), power_of_two(size[last])
+    gain = 0.0
+    for s in range(last):
+        gain += (size[s] / units[0]) ** 2
+    return gain / max(size[last] / units[1], TINY)
 
 
 @numba.njit(**INNER)
@@ -80,9 +96,8 @@ def take_rows(derivatives, begin, end, units, rows, sums):  # type: ignore[no-un
 def take_in_units(derivatives, rows, sums, size, units):  # type: ignore[no-untyped-def]
     """As :func:`take_rows`, of all rows, in units in which no square of a sum overflows.
 
-    `size` (s,) and `units` (2,) are written: the sums of absolute values, and the next powers of two.
+    `size` (s,) and `units` (2,) are written: the sums of absolute values, and the units. The result is the largest
+    gain that is possible, and the number of rows.
     """
-    size[:] = 0.0
-    add_sizes(derivatives, size)
-    units[0], units[1] = power_of_two(size[:-1].max()), power_of_two(size[-1])
-    return take_rows(derivatives, 0, len(derivatives), units, rows, sums)
+    find_sizes(derivatives, 0, len(derivatives), size)
+    return set_units(size, units), take_rows(derivatives, 0, len(derivatives), units, rows, sums)

@@ -78,12 +78,12 @@ def divide_weights(weight, share, seed, inside, outside):  # type: ignore[no-unt
 
     The result is whether any weight is that of several rows, at least 1.5.
     """
-    several = False
+    has_repeats = False
     for i in range(len(weight)):
         kept = weight[i] if uniform_of(seed, i) < share else 0.0
         inside[i], outside[i] = kept, weight[i] - kept
-        several |= weight[i] >= 1.5
-    return several
+        has_repeats |= weight[i] >= 1.5
+    return has_repeats
 
 
 @kernel("f8[2] f8[2] f8[2] f8[1] f8[1]")

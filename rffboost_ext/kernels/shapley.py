@@ -103,7 +103,7 @@ def add_cosine(X, Z, omega, phase, player, nodes, weights, out):  # type: ignore
     The integral is real, so half of the nodes suffice: `nodes` on (0, 1), with `weights` of both halves. Players
     with small h enter the product by power sums of :math:`\tan h_k`, and the quotients by a power series.
     """
-    half, large, chosen = np.empty(out.shape[1]), np.empty(out.shape[1]), np.empty(out.shape[1], dtype=np.int64)
+    half, large, place = np.empty(out.shape[1]), np.empty(out.shape[1]), np.empty(out.shape[1], dtype=np.int64)
     chunk, product = np.empty(CHUNK), np.empty(len(nodes), dtype=np.complex128)
     sums, series = np.empty(ORDERS + 1), np.empty(ORDERS + 1)
     for i in range(len(X)):
@@ -112,7 +112,7 @@ def add_cosine(X, Z, omega, phase, player, nodes, weights, out):  # type: ignore
             n_large = 0
             for k in range(len(half)):
                 if abs(half[k]) > SMALL:
-                    large[n_large], chosen[n_large], half[k] = half[k], k, 0.0
+                    large[n_large], place[n_large], half[k] = half[k], k, 0.0
                     n_large += 1
             most = set_tangents(half)
             orders = 2
@@ -133,7 +133,7 @@ def add_cosine(X, Z, omega, phase, player, nodes, weights, out):  # type: ignore
                 cosine, sine, total = np.cos(large[k]), np.sin(large[k]), 0.0
                 for q in range(len(nodes)):
                     total += weights[q] * (product[q] / (cosine + 1j * nodes[q] * sine)).real
-                out[i, chosen[k]] += factor * sine * total
+                out[i, place[k]] += factor * sine * total
 
 
 @kernel("f4[2] f4[2] i8[1] i4[1] i4[1] i4[1] f4[1] b1[1] i4[1] u1[2] f8[2] f8[2] i8 f8[3]*")

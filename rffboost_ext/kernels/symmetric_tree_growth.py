@@ -15,13 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .exact_sums import add_sizes, power_of_two, take_rows
+from .exact_sums import TINY, find_sizes, set_units, take_rows
 from .kernel import INNER, kernel
-from .team import end, follow, lead
+from .team import JOB, START, take_part
 
 # Rows of a tile.
 TILE = 2**12
-TINY = float(np.finfo(np.float64).tiny)
 # Gains below this share of the largest that is possible are rounding errors.
 LEAST_GAIN = 1e-12
 PAIR = ir.VectorType(ir.DoubleType(), 2).as_pointer()
@@ -137,17 +136,17 @@ def add_gains(left, total, penalty, least, low, high, gain):  # type: ignore[no-
 
 @numba.njit(**INNER)
 def scan_column(  # type: ignore[no-untyped-def]
-    codes, rows, sums, spans, counts, n_leaves, known, bins, one_hot, penalty, least, below, scratch
+    codes, rows, sums, spans, counts, n_leaves, n_parents, bins, one_hot, penalty, least, below, scratch
 ):
     """The largest gain of the splits of one column, 1 if missing values go right there, and the code.
 
     `codes` (n,) are those of the column, `spans` (tiles, leaves, 2) and `counts` (leaves,) say which rows leaves
-    have. Of `below` (leaves, s, bins) the sums of the first `known` leaves are those of the level before, and
+    have. Of `below` (leaves, s, bins) the sums of the first `n_parents` leaves are those of the level before, and
     `scratch` is memory. Codes above the one of the split go right; if codes are singled out, that one does. Splits
     that do not exist, or that are another one because no row has code 0, gain 0. Of equal gains the first counts.
     """
     histogram, left, low, high, total, gains = scratch
-    update_sums(codes, rows, sums, spans, counts, known, n_leaves, histogram[:bins], below)
+    update_sums(codes, rows, sums, spans, counts, n_parents, n_leaves, histogram[:bins], below)
     gains[:] = 0.0
     n_sides = 2 if not one_hot and has_rows(below, n_leaves) else 1
     for leaf in range(n_leaves):
@@ -254,8 +253,7 @@ def work(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
     kind, level = job % KINDS, job // KINDS
     begin, n_leaves = tile * TILE, 2**level
     if kind == MEASURE:
-        tree.sizes[tile] = 0.0
-        add_sizes(tree.derivatives[begin : begin + TILE], tree.sizes[tile])
+        find_sizes(tree.derivatives, begin, min(begin + TILE, len(tree.derivatives)), tree.sizes[tile])
     elif kind == TAKE:
         sample = begin, min(begin + TILE, len(tree.derivatives))
         used = take_rows(tree.derivatives, *sample, tree.units, tree.rows[0, begin:], tree.sums[0, begin:])
@@ -265,8 +263,8 @@ def work(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
     elif kind == SEARCH:
         f, side = tree.columns[tile], level % 2
         kept = len(tree.below) > 0
-        below, known = (tree.below[tile], n_leaves // 2) if kept else (scratch[0], 0)
-        leaves = tree.rows[side], tree.sums[side], tree.spans, tree.counts, n_leaves, known
+        below, n_parents = (tree.below[tile], n_leaves // 2) if kept else (scratch[0], 0)
+        leaves = tree.rows[side], tree.sums[side], tree.spans, tree.counts, n_leaves, n_parents
         column = tree.n_codes[f], tree.one_hot[f], tree.limits[0], tree.limits[1]
         gain, right, code = scan_column(tree.codes[f], *leaves, *column, below, scratch[1:])
         tree.gains[tile], tree.places[tile, 0], tree.places[tile, 1] = gain, right, code
@@ -279,24 +277,23 @@ def work(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
             tree.spans[tile, k, 1] = middle
             tree.spans[tile, k + n_leaves, 0], tree.spans[tile, k + n_leaves, 1] = middle, last
     else:
-        own = slice(begin, begin + TILE)
-        tree.leaf[own] = 0
+        leaf = tree.leaf[begin : begin + TILE]
+        for i in range(len(leaf)):
+            leaf[i] = 0
         for k in range(level):
             split = tree.splits[k]
-            turn_right(tree.codes[split[0], own], split, tree.one_hot[split[0]], k, tree.leaf[own])
+            turn_right(tree.codes[split[0], begin : begin + TILE], split, tree.one_hot[split[0]], k, leaf)
 
 
 @numba.njit(**INNER)
-def begin_tree(tree, state, scratch):  # type: ignore[no-untyped-def]
-    """Find the units and the limits, and take the rows of the tree."""
-    n_tiles = len(tree.sizes)
-    lead(state, MEASURE, n_tiles, work, tree, scratch)
-    size = tree.sizes.sum(axis=0)
-    tree.units[0], tree.units[1] = power_of_two(size[:-1].max()), power_of_two(size[-1])
-    largest = np.square(size[:-1] / tree.units[0]).sum() / max(size[-1] / tree.units[1], TINY)
+def set_limits(tree):  # type: ignore[no-untyped-def]
+    """Find the units and the limits from the sizes of all tiles."""
+    for t in range(1, len(tree.sizes)):
+        for s in range(tree.sizes.shape[1]):
+            tree.sizes[0, s] += tree.sizes[t, s]
+    largest = set_units(tree.sizes[0], tree.units)
     tree.limits[0], tree.limits[1] = tree.penalty / tree.units[1], max(tree.least / tree.units[1], TINY)
     tree.limits[2] = LEAST_GAIN * largest
-    lead(state, TAKE, n_tiles, work, tree, scratch)
 
 
 @numba.njit(**INNER)
@@ -318,30 +315,44 @@ def scratch_memory(tree):  # type: ignore[no-untyped-def]
     return own, np.empty((most, n_sums)), np.empty((n_sums, most)), halves[0], halves[1], np.empty(n_sums), gains
 
 
+@numba.njit(**INNER)
+def search_level(tree, level):  # type: ignore[no-untyped-def]
+    """The job of a search for the split of a level, and its number of tiles."""
+    for k in range(2**level):
+        tree.counts[k] = 0
+        for t in range(len(tree.spans)):
+            tree.counts[k] += tree.spans[t, k, 1] - tree.spans[t, k, 0]
+    return SEARCH + KINDS * level, len(tree.columns)
+
+
+@numba.njit(**INNER)
+def advance(job, tree):  # type: ignore[no-untyped-def]
+    """The phase after another one, as a job and its number of tiles."""
+    kind, level, n_tiles = job % KINDS, job // KINDS, len(tree.sizes)
+    if job == START:
+        return MEASURE, n_tiles
+    if kind == MEASURE:
+        set_limits(tree)
+        return TAKE, n_tiles
+    if kind in (TAKE, DIVIDE):
+        return search_level(tree, 0 if kind == TAKE else level + 1)
+    if kind == ASSIGN:
+        return job, 0
+    j = best_split(tree, tree.allowed[level])
+    if j >= 0:
+        split = tree.splits[level]
+        split[0], split[1], split[2] = tree.columns[j], tree.places[j, 0], tree.places[j, 1]
+        level += 1
+        if level < len(tree.splits):
+            return DIVIDE + KINDS * (level - 1), n_tiles
+    return ASSIGN + KINDS * level, (len(tree.leaf) + TILE - 1) // TILE
+
+
 @kernel(Growth, "i8[1]* b1")
 def grow(tree, state, leads):  # type: ignore[no-untyped-def]
     """Find the split of each level, of largest gain, and the leaf of each row; return the number of levels.
 
     `state` is that of the team, and `leads` whether this thread is the leader.
     """
-    scratch = scratch_memory(tree)
-    if not leads:
-        follow(state, work, tree, scratch)
-        return 0
-    begin_tree(tree, state, scratch)
-    depth, n_tiles = len(tree.splits), len(tree.sizes)
-    for level in range(depth):
-        if level:
-            lead(state, DIVIDE + KINDS * (level - 1), n_tiles, work, tree, scratch)
-        for k in range(2**level):
-            tree.counts[k] = (tree.spans[:, k, 1] - tree.spans[:, k, 0]).sum()
-        lead(state, SEARCH + KINDS * level, len(tree.columns), work, tree, scratch)
-        j = best_split(tree, tree.allowed[level])
-        if j < 0:
-            depth = level
-            break
-        split = tree.splits[level]
-        split[0], split[1], split[2] = tree.columns[j], tree.places[j, 0], tree.places[j, 1]
-    lead(state, ASSIGN + KINDS * depth, (len(tree.leaf) + TILE - 1) // TILE, work, tree, scratch)
-    end(state)
-    return depth
+    take_part(state, leads, work, advance, tree, scratch_memory(tree))
+    return state[JOB] // KINDS

@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from .kernel import INLINED, INNER, kernel
 from .symmetric_tree_growth import turn_right
-from .team import end, follow, lead
+from .team import START, take_part
 
 LANES = 8
 """Entries that are added at once: rows of factors and of matrices have a multiple of so many."""
@@ -71,22 +71,32 @@ def add_leaf_sums(leaf, derivatives, sums):  # type: ignore[no-untyped-def]
 @numba.njit(**INNER)
 def has_enough(sums, least):  # type: ignore[no-untyped-def]
     """Whether the hessian of sums (C, 2), on average over outputs, is at least `least`."""
-    return sums[:, 1].sum() / len(sums) >= least
+    total = 0.0
+    for c in range(len(sums)):
+        total += sums[c, 1]
+    return total / len(sums) >= least
 
 
 @numba.njit(**INNER)
 def write_constants(sums, penalty, least, value, enough):  # type: ignore[no-untyped-def]
     r"""Write :math:`-G / (H + \lambda)` of sums (leaves, C, 2) to value (leaves, C), or that of an ancestor.
 
-    It is the nearest one with enough hessian; `enough` (leaves,) says which leaves have it themselves.
+    It is the nearest one with enough hessian; `enough` (leaves,) says which leaves have it themselves. Loops take
+    less time to compile than operations on arrays.
     """
     n_leaves, n_outputs, _ = sums.shape
     # Those of a tree of m leaves begin at m.
-    merged, m = np.empty((2 * n_leaves, n_outputs, 2)), n_leaves
-    merged[n_leaves:] = sums
-    while m > 1:
-        m //= 2
-        merged[m : 2 * m] = merged[2 * m : 3 * m] + merged[3 * m : 4 * m]
+    merged = np.empty((2 * n_leaves, n_outputs, 2))
+    for k in range(2 * n_leaves - 1, 0, -1):
+        m = n_leaves
+        while m > k:
+            m //= 2
+        for c in range(n_outputs):
+            for s in range(2):
+                if m == n_leaves:
+                    merged[k, c, s] = sums[k - m, c, s]
+                else:
+                    merged[k, c, s] = merged[k + m, c, s] + merged[k + 2 * m, c, s]
     for k in range(n_leaves):
         enough[k] = has_enough(sums[k], least)
         m = n_leaves
@@ -140,12 +150,12 @@ def add_squares(leaf, derivatives, weight, Z, matrix, right, counts):  # type: i
 
 
 @numba.njit(**INNER)
-def solve(matrix, right, found):  # type: ignore[no-untyped-def]
+def solve(matrix, right, solution):  # type: ignore[no-untyped-def]
     """Write the solution of a positive definite system (p, p), of which the factors overwrite the lower triangle.
 
     The factorisation of Cholesky. Of `right` the first p entries are used and overwritten.
     """
-    p = len(found)
+    p = len(solution)
     for a in range(p):
         for b in range(a):
             for i in range(b):
@@ -156,10 +166,10 @@ def solve(matrix, right, found):  # type: ignore[no-untyped-def]
         matrix[a, a] = np.sqrt(matrix[a, a])
         right[a] /= matrix[a, a]
     for a in range(p - 1, -1, -1):
-        found[a] = right[a]
+        solution[a] = right[a]
         for b in range(a + 1, p):
-            found[a] -= matrix[b, a] * found[b]
-        found[a] /= matrix[a, a]
+            solution[a] -= matrix[b, a] * solution[b]
+        solution[a] /= matrix[a, a]
 
 
 class LinearLeaves(NamedTuple):
@@ -193,29 +203,15 @@ class LinearLeaves(NamedTuple):
     factors: Annotated[Any, "f8[2]*"]
     """Memory for the factors z of rows, (n, P): columns clipped and standardised, 0 if missing, a 1, and zeros."""
     matrix: Annotated[Any, "f8[5]*"]
-    """Memory for sums of ``h z z^T`` of each tile, (T, L, C, p, P)."""
+    """Sums of ``h z z^T`` of each tile, (T, L, C, p, P), of 0 before."""
     right: Annotated[Any, "f8[4]*"]
-    """Memory for sums of ``-g z``, (T, L, C, P)."""
+    """Sums of ``-g z``, (T, L, C, P), of 0 before."""
     counts: Annotated[Any, "f8[2]*"]
-    """Memory for the weights of leaves, (T, L)."""
+    """Weights of leaves, (T, L), of 0 before."""
     coefficients: Annotated[Any, "f8[3]*"]
-    """Slopes, and last the value, (L, C, p); written."""
+    """Slopes, and last the value, (L, C, p), of 0 before; written."""
     output: Annotated[Any, "f8[2]*"]
     """Outputs of rows, (n, C); written."""
-
-
-@numba.njit(**INNER)
-def add_equations(columns, lines, t):  # type: ignore[no-untyped-def]
-    """Write the factors of the rows of a tile, and their sums."""
-    lines.matrix[t], lines.right[t], lines.counts[t] = 0.0, 0.0, 0.0
-    begin, end = t * lines.tile, min((t + 1) * lines.tile, len(lines.leaf))
-    bounds = lines.low, lines.high, lines.center, lines.scale
-    for start in range(begin, end, BLOCK):
-        rows = slice(start, min(start + BLOCK, end))
-        factors = lines.factors[rows]
-        find_factors(columns, start, lines.feature, *bounds, factors)
-        sums = lines.matrix[t], lines.right[t], lines.counts[t]
-        add_squares(lines.leaf[rows], lines.derivatives[rows], lines.weight[rows], factors, *sums)
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -235,13 +231,18 @@ ADD, WRITE = 0, 1
 
 @numba.njit(**INNER)
 def work(job, tile, shared, own):  # type: ignore[no-untyped-def]
-    """Do one tile of rows of a phase."""
+    """Do one tile of rows of a phase: add its rows to its sums, or write their outputs."""
     columns, lines = shared
-    rows = slice(tile * lines.tile, (tile + 1) * lines.tile)
-    if job == ADD:
-        add_equations(columns, lines, tile)
-    else:
-        write_outputs(lines.leaf[rows], lines.coefficients, lines.factors[rows], lines.output[rows])
+    begin, end = tile * lines.tile, min((tile + 1) * lines.tile, len(lines.leaf))
+    for start in range(begin, end, BLOCK):
+        rows = slice(start, min(start + BLOCK, end))
+        leaf, factors = lines.leaf[rows], lines.factors[rows]
+        if job == WRITE:
+            write_outputs(leaf, lines.coefficients, factors, lines.output[rows])
+            continue
+        find_factors(columns, start, lines.feature, lines.low, lines.high, lines.center, lines.scale, factors)
+        sums = lines.matrix[tile], lines.right[tile], lines.counts[tile]
+        add_squares(leaf, lines.derivatives[rows], lines.weight[rows], factors, *sums)
 
 
 # Leaves of a smaller weight than this, for each coefficient, are constant.
@@ -251,42 +252,68 @@ LEAST_RIDGE = 1e-12
 
 
 @numba.njit(**INNER)
-def find_constant_terms(lines):  # type: ignore[no-untyped-def]
-    """Write the values of constant leaves, and return which leaves have slopes, (L,)."""
-    n_leaves, n_outputs, size = lines.coefficients.shape
-    last, has_old = size - 1, len(lines.old) > 0
-    sums, enough = np.empty((n_leaves, n_outputs, 2)), np.empty(n_leaves, dtype=np.bool_)
-    for k in range(n_leaves):
-        for c in range(n_outputs):
-            weight = lines.prior[c]
-            sums[k, c, 0] = -lines.right[0, k, c, last] - (weight * lines.old[k, c, last] if has_old else 0.0)
-            sums[k, c, 1] = lines.matrix[0, k, c, last, last] + (weight if has_old else 0.0)
-    lines.coefficients[:] = 0.0
-    write_constants(sums, lines.penalty, lines.least, lines.coefficients[:, :, last], enough)
-    for k in range(n_leaves):
-        # A leaf that had a slope has one, however few rows it has.
-        enough[k] &= lines.counts[0, k] >= ROWS_PER_COEFFICIENT * size or (
-            has_old and np.any(lines.old[k, :, :last])
-        )
-    return enough
+def add_tiles(matrix, right, counts):  # type: ignore[no-untyped-def]
+    """Add the sums of all tiles to those of tile 0."""
+    n_tiles, n_leaves, n_outputs, size, width = matrix.shape
+    for t in range(1, n_tiles):
+        for k in range(n_leaves):
+            counts[0, k] += counts[t, k]
+            for c in range(n_outputs):
+                for b in range(width):
+                    right[0, k, c, b] += right[t, k, c, b]
+                for a in range(size):
+                    for b in range(width):
+                        matrix[0, k, c, a, b] += matrix[t, k, c, a, b]
 
 
 @numba.njit(**INNER)
-def solve_leaves(lines):  # type: ignore[no-untyped-def]
-    """Find the coefficients from the sums of all rows, which are those of tile 0 and are overwritten."""
-    has_slope, last = find_constant_terms(lines), lines.coefficients.shape[2] - 1
-    for k in range(len(has_slope)):
-        for c in range(len(lines.prior)):
-            own, target, weight = lines.matrix[0, k, c], lines.right[0, k, c], lines.prior[c]
-            slope_penalty = max(lines.ridge, LEAST_RIDGE * own[last, last]) + weight
-            own[last, last] += lines.penalty + weight
-            if not has_slope[k] or not own[last, last] > 0.0:
+def solve_leaves(  # type: ignore[no-untyped-def]
+    matrix, right, counts, old, prior, penalty, ridge, least, coefficients
+):
+    """Find the coefficients from the sums of all rows, which are overwritten, as :class:`LinearLeaves` says."""
+    n_leaves, n_outputs, size = coefficients.shape
+    last, has_old = size - 1, len(old) > 0
+    sums, value = np.empty((n_leaves, n_outputs, 2)), np.empty((n_leaves, n_outputs))
+    enough = np.empty(n_leaves, dtype=np.bool_)
+    for k in range(n_leaves):
+        for c in range(n_outputs):
+            weight = prior[c] if has_old else 0.0
+            sums[k, c, 0] = -right[k, c, last] - (weight * old[k, c, last] if has_old else 0.0)
+            sums[k, c, 1] = matrix[k, c, last, last] + weight
+    write_constants(sums, penalty, least, value, enough)
+    for k in range(n_leaves):
+        has_slope = counts[k] >= ROWS_PER_COEFFICIENT * size
+        for c in range(n_outputs if has_old else 0):
+            # A leaf that had a slope has one, however few rows it has.
+            for a in range(last):
+                has_slope |= old[k, c, a] != 0.0
+        for c in range(n_outputs):
+            own, target, weight = matrix[k, c], right[k, c], prior[c]
+            slope_penalty = max(ridge, LEAST_RIDGE * own[last, last]) + weight
+            own[last, last] += penalty + weight
+            coefficients[k, c, last] = value[k, c]
+            if not (enough[k] and has_slope and own[last, last] > 0.0):
                 continue
             for a in range(last):
                 own[a, a] += slope_penalty
-            for a in range(last + 1 if len(lines.old) else 0):
-                target[a] += weight * lines.old[k, c, a]
-            solve(own, target, lines.coefficients[k, c])
+            for a in range(size if has_old else 0):
+                target[a] += weight * old[k, c, a]
+            solve(own, target, coefficients[k, c])
+
+
+@numba.njit(**INNER)
+def advance(job, shared):  # type: ignore[no-untyped-def]
+    """The phase after another one, as a job and its number of tiles."""
+    _, lines = shared
+    if job == START:
+        return ADD, len(lines.matrix)
+    if job == ADD:
+        sums, penalties = (lines.matrix, lines.right, lines.counts), (lines.penalty, lines.ridge, lines.least)
+        add_tiles(*sums)
+        first = sums[0][0], sums[1][0], sums[2][0]
+        solve_leaves(*first, lines.old, lines.prior, *penalties, lines.coefficients)
+        return WRITE, len(lines.matrix)
+    return job, 0
 
 
 @kernel("T[2]", LinearLeaves, "i8[1]* b1")
@@ -296,15 +323,4 @@ def fit_linear_leaves(columns, lines, state, leads):  # type: ignore[no-untyped-
     `state` is that of the team, and `leads` whether this thread is the leader. Leaves of few rows, or of a small
     hessian, are constant, and so are outputs without hessian or penalty.
     """
-    shared, n_tiles = (columns, lines), len(lines.matrix)
-    if not leads:
-        follow(state, work, shared, 0)
-        return
-    lead(state, ADD, n_tiles, work, shared, 0)
-    for t in range(1, n_tiles):
-        lines.matrix[0] += lines.matrix[t]
-        lines.right[0] += lines.right[t]
-        lines.counts[0] += lines.counts[t]
-    solve_leaves(lines)
-    lead(state, WRITE, n_tiles, work, shared, 0)
-    end(state)
+    take_part(state, leads, work, advance, (columns, lines), 0)

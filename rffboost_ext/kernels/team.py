@@ -30,6 +30,7 @@ LEFT, DONE, TOTAL, JOB = 0, 8, 16, 24
 STATE_SIZE = 32
 # The number of tiles that are left after the last phase; a thread that finds none left subtracts 1.
 ENDED = -(2**62)
+START = -1
 
 
 def atomic(operation):  # type: ignore[no-untyped-def]
@@ -62,37 +63,28 @@ def next_tile(state):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def lead(state, job, n_tiles, work, shared, own):  # type: ignore[no-untyped-def]
-    """Open a phase and return when it is done: ``work(job, tile, shared, own)`` for each of its tiles.
+def take_part(state, leads, work, advance, shared, own):  # type: ignore[no-untyped-def]
+    """Do tiles of all phases until the end.
 
-    `state` is that of the team, and `job` an integer; `shared` and `own` are what all threads have, and this one.
+    A tile is ``work(job, tile, shared, own)``, of what all threads share and of the scratch memory of this one.
+    The leader opens the next phase by ``advance(job, shared)``, which returns its job and its number of tiles, or
+    0 after the last phase. The job before the first phase is :data:`START`. Both functions are called from one
+    place only, because each takes seconds to compile.
     """
-    state[JOB] = job
-    state[TOTAL] += n_tiles
-    set_atomically(state, LEFT, n_tiles)
-    tile = next_tile(state)
-    while tile >= 0:
-        work(job, tile, shared, own)
-        add_atomically(state, DONE, 1)
+    if leads:
+        state[JOB] = START
+    while True:
         tile = next_tile(state)
-    while add_atomically(state, DONE, 0) < state[TOTAL]:
-        yield_core()
-
-
-@numba.njit(**INNER)
-def end(state):  # type: ignore[no-untyped-def]
-    """Let the helpers of a team return."""
-    set_atomically(state, LEFT, ENDED)
-
-
-@numba.njit(**INNER)
-def follow(state, work, shared, own):  # type: ignore[no-untyped-def]
-    """Take tiles of all phases until the end, as :func:`lead`."""
-    tile = next_tile(state)
-    while tile != ENDED:
         if tile >= 0:
             work(state[JOB], tile, shared, own)
             add_atomically(state, DONE, 1)
+        elif tile == ENDED:
+            return
+        elif leads and add_atomically(state, DONE, 0) == state[TOTAL]:
+            job, n_tiles = advance(state[JOB], shared)
+            if n_tiles > 0:
+                state[JOB] = job
+                state[TOTAL] += n_tiles
+            set_atomically(state, LEFT, n_tiles if n_tiles > 0 else ENDED)
         else:
             yield_core()
-        tile = next_tile(state)

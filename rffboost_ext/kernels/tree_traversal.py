@@ -37,11 +37,11 @@ def next_node(x, node, splits):  # type: ignore[no-untyped-def]
 @numba.njit(**INNER)
 def has_missing(X, start, stop):  # type: ignore[no-untyped-def]
     """Whether rows start .. stop-1 have a missing value."""
-    found = False
+    has_gap = False
     for i in range(start, stop):
         for f in range(X.shape[1]):
-            found |= np.isnan(X[i, f])
-    return found
+            has_gap |= np.isnan(X[i, f])
+    return has_gap
 
 
 @numba.njit(**INNER)

@@ -25,9 +25,9 @@ Calls: TypeAlias = list[Callable[[], Any]]
 """Functions without arguments, each of which returns the result of a call."""
 
 
-def call_later(function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+def call_later(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Calls:
     """A call of a function for each tuple of arguments, which runs when its result is asked for."""
-    return [partial(function, *args) for args in several]
+    return [partial(function, *args) for args in arguments]
 
 
 Starter: TypeAlias = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Calls]
@@ -155,29 +155,29 @@ def _blas_libraries() -> list[Any]:
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
-def start_on_threads(threads: int, function: Callable[..., Any], several: Iterable[tuple[Any, ...]]) -> Calls:
+def start_on_threads(threads: int, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Calls:
     """Calls of a function on `threads` threads, one of which is that which asks for the results.
 
     Threads take calls in their order. A failure, or an interrupt of the thread that asks, ends all of them.
     """
-    several = list(several)
-    if min(threads, len(several)) < 2:
-        return call_later(function, several)
+    arguments = list(arguments)
+    if min(threads, len(arguments)) < 2:
+        return call_later(function, arguments)
     pool, context = _pool(threads), copy_context()
-    calls = _SharedCalls(function, several, pool)
+    calls = _SharedCalls(function, arguments, pool)
     context.run(ABANDONED.set, calls.failed)
-    n_helpers = min(threads, len(several)) - 1
+    n_helpers = min(threads, len(arguments)) - 1
     calls.helpers = [pool.submit(pool.occupy, partial(context.copy().run, calls.make)) for _ in range(n_helpers)]
-    return [partial(calls.result, number) for number in range(len(several))]
+    return [partial(calls.result, number) for number in range(len(arguments))]
 
 
 class _SharedCalls:
     """Calls that several threads make, each by the first thread that is free."""
 
-    def __init__(self, function: Callable[..., Any], several: list[tuple[Any, ...]], pool: _Pool) -> None:
-        self.function, self.several, self.pool = function, several, pool
-        self.results = [Future[Any]() for _ in several]
-        self.waiting, self.failed = deque(range(len(several))), Event()
+    def __init__(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]], pool: _Pool) -> None:
+        self.function, self.arguments, self.pool = function, arguments, pool
+        self.results = [Future[Any]() for _ in arguments]
+        self.waiting, self.failed = deque(range(len(arguments))), Event()
         self.errors: list[BaseException] = []
         self.helpers: list[Future[None]] = []
 
@@ -189,7 +189,7 @@ class _SharedCalls:
             except IndexError:
                 return
             try:
-                self.results[number].set_result(self.function(*self.several[number]))
+                self.results[number].set_result(self.function(*self.arguments[number]))
             except BaseException as error:
                 self._fail(error)
                 self.results[number].set_exception(error)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext.kernels.kernel import INNER, kernel
-from rffboost_ext.kernels.team import ENDED, LEFT, STATE_SIZE, end, follow, lead
+from rffboost_ext.kernels.team import ENDED, LEFT, START, STATE_SIZE, take_part
 from rffboost_ext.utils.parallel import _pool, run_as_team, start_on_threads
 
 
@@ -19,16 +19,18 @@ def work(job, tile, counts, seen):
     seen[0] += 1
 
 
+@numba.njit(**INNER)
+def advance(job, counts):
+    """The next phase, which has as many tiles as the others."""
+    following = 0 if job == START else job + 1
+    return following, counts.shape[1] if following < len(counts) else 0
+
+
 @kernel("i8[2]* i8[1]* b1")
 def count(counts, state, leads):
     """Do all tiles of all phases, and return how many this thread has done."""
     seen = np.zeros(1, dtype=np.int64)
-    if not leads:
-        follow(state, work, counts, seen)
-        return seen[0]
-    for job in range(len(counts)):
-        lead(state, job, counts.shape[1], work, counts, seen)
-    end(state)
+    take_part(state, leads, work, advance, counts, seen)
     return seen[0]
 
 

@@ -62,11 +62,11 @@ def least_error(error: ErrorFunction, rows: Observations, raw: Array) -> float:
             gradient, hessian = rows.derivatives(loss, raw)
             step = (-length[:, None] * gradient / hessian).clip(-LARGEST_EXPONENT, LARGEST_EXPONENT)
             moved = raw + np.nan_to_num(step)
-            found = rows.losses(loss, moved)
+            losses = rows.losses(loss, moved)
             # Coupled rows move together.
-            is_lower = [weight @ found < weight @ values] if isinstance(loss, CoupledLoss) else found < values
+            is_lower = [weight @ losses < weight @ values] if isinstance(loss, CoupledLoss) else losses < values
             length = np.where(is_lower, 2.0, 0.25) * length
-            raw, values = np.where(np.reshape(is_lower, (-1, 1)), moved, raw), np.where(is_lower, found, values)
+            raw, values = np.where(np.reshape(is_lower, (-1, 1)), moved, raw), np.where(is_lower, losses, values)
     return float(np.average(values, weights=weight))
 
 

@@ -88,11 +88,12 @@ class SymmetricGrower:
         plain = copy(learner)
         plain.crosses, plain.leaf = 0, "constant"
 
-        def chosen() -> Array:
-            found = np.where(free, probed_importances(plain, round), 0.0)
-            return np.sort(np.argsort(-found, kind="stable")[: min(most, np.count_nonzero(found))])
+        def most_important() -> Array:
+            importances = np.where(free, probed_importances(plain, round), 0.0)
+            n_crossed = min(most, np.count_nonzero(importances))
+            return np.sort(np.argsort(-importances, kind="stable")[:n_crossed])
 
-        return crosses_of(round.design.learner_state((self.kind, most, "crosses"), chosen))
+        return crosses_of(round.design.learner_state((self.kind, most, "crosses"), most_important))
 
     def grow(self, round: Round) -> tuple[Term, Array]:
         """The tree of a round."""

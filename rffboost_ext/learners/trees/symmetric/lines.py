@@ -76,8 +76,8 @@ class Lines:
         (n_rows, width), n_outputs, size = self.factors.shape, derivatives.shape[1] // 2, len(self.feature) + 1
         tile = max(TILE, -(-n_rows // MOST_TILES))
         shape = -(-n_rows // tile), 2 ** len(self.feature)
-        sums = np.empty((*shape, n_outputs, size, width)), np.empty((*shape, n_outputs, width)), np.empty(shape)
-        coefficients, output = np.empty((shape[1], n_outputs, size)), np.empty((n_rows, n_outputs))
+        sums = np.zeros((*shape, n_outputs, size, width)), np.zeros((*shape, n_outputs, width)), np.zeros(shape)
+        coefficients, output = np.zeros((shape[1], n_outputs, size)), np.empty((n_rows, n_outputs))
         before = np.empty((0, n_outputs, size)) if old is None else old
         bounds = self.low, self.high, self.center, self.scale
         kernels = compiled("symmetric_tree_leaves")

@@ -213,11 +213,10 @@ class SparseSearch:
             np.empty(n_sums),
             np.empty(2),
         )
-        used = compiled("exact_sums").take_in_units(search.derivatives, rows, taken, size, units)
+        largest, used = compiled("exact_sums").take_in_units(search.derivatives, rows, taken, size, units)
         rows = rows[:used] if search.drawn is None else search.drawn[rows[:used]]
         leaf, sums = np.full(features.n_samples, -1, dtype=np.int32), np.zeros((features.n_samples, n_sums))
         leaf[rows], sums[rows] = 0, taken[:used]
-        largest = float(np.square(size[:-1] / units[0]).sum()) / max(float(size[-1] / units[1]), TINY)
         limits = search.penalty / units[1], max(search.least / units[1], TINY)
         splits = np.empty((len(search.allowed), 3), dtype=np.int64)
         gains = np.empty((n_columns, 2, int(features.n_codes.max())))
