@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .kernel import kernel
-from .symmetric_tree_growth import add_gains, leave_out
+from .symmetric_tree_histograms import add_gains, leave_out
 
 
 @kernel("i8[1] u4[1] u1[1] u1[1] i4[1] f8[2] f8[2] i8[1] i8[1] f8 f8 f8[3]* i8 i8")

@@ -230,7 +230,7 @@ ADD, WRITE = 0, 1
 
 
 @numba.njit(**INNER)
-def work(job, tile, shared, own):  # type: ignore[no-untyped-def]
+def fit_tile(job, tile, shared, own):  # type: ignore[no-untyped-def]
     """Do one tile of rows of a phase: add its rows to its sums, or write their outputs."""
     columns, lines = shared
     begin, end = tile * lines.tile, min((tile + 1) * lines.tile, len(lines.leaf))
@@ -302,7 +302,7 @@ def solve_leaves(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def advance(job, shared):  # type: ignore[no-untyped-def]
+def next_phase(job, shared):  # type: ignore[no-untyped-def]
     """The phase after another one, as a job and its number of tiles."""
     _, lines = shared
     if job == START:
@@ -323,4 +323,4 @@ def fit_linear_leaves(columns, lines, state, leads):  # type: ignore[no-untyped-
     `state` is that of the team, and `leads` whether this thread is the leader. Leaves of few rows, or of a small
     hessian, are constant, and so are outputs without hessian or penalty.
     """
-    take_part(state, leads, work, advance, (columns, lines), 0)
+    take_part(state, leads, fit_tile, next_phase, (columns, lines), 0)
