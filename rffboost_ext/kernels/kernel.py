@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any, Final, get_type_hints
 
 import numba
@@ -32,6 +33,8 @@ INLINED: Final = INNER | {"forceinline": True}
 Without inlining, a process that compiles and one that loads the caller from the cache would call different copies
 of the callee. The copies are optimised separately and may differ in the last bits.
 """
+
+COMPILING = RLock()
 
 KERNELS: list[CompiledKernel] = []
 """All kernels of the modules that have been imported."""
@@ -86,15 +89,19 @@ class CompiledKernel:
     @defer_signals()
     def compile(self, precision: str) -> Callable[..., Any]:
         """Compile the function for a precision, or load it from the cache, once in a process."""
-        if precision in self._compiled:
-            return self._compiled[precision]
+        # Threads that need a kernel at once wait for the first of them.
+        with COMPILING:
+            return self._compiled.get(precision) or self._newly_compiled(precision)
+
+    def _newly_compiled(self, precision: str) -> Callable[..., Any]:
         dispatcher = numba.njit(fastmath=self.fastmath, nogil=True, **COMMON)(self.function)
         dispatcher._cache = KernelCache(self.name)
         with without_garbage_collection():
             dispatcher.compile(tuple(parameter_type(one, precision) for one in self.signature))
         # Other types are converted instead of compiled.
         dispatcher.disable_compile()
-        return self._compiled.setdefault(precision, dispatcher)
+        self._compiled[precision] = dispatcher
+        return dispatcher
 
 
 @contextmanager

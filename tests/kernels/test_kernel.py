@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.datasets import load_diabetes, load_wine, make_classification
 import rffboost_ext
 from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, cli
 from rffboost_ext.kernels import warmup
+from rffboost_ext.kernels.compile_cache import KernelCache
 from rffboost_ext.kernels.kernel import KERNELS, CompiledKernel, kernel, parameter_type
 
 
@@ -67,6 +70,25 @@ def test_other_arrays_are_converted():
         assert out.tolist() == [3.0, 12.0]
     with pytest.raises(TypeError):
         sums(x, np.empty(2, dtype=np.float32))
+
+
+def abs_of(x):
+    return abs(x)
+
+
+def test_threads_that_need_a_kernel_at_once_compile_it_once(monkeypatch):
+    one, both, names = CompiledKernel(abs_of, ["f8"], False), Barrier(2, timeout=30), []
+    monkeypatch.setattr(
+        "rffboost_ext.kernels.kernel.KernelCache", lambda name: names.append(name) or KernelCache(name)
+    )
+
+    def compile_at_once(precision):
+        both.wait()
+        return one.compile(precision)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert len(set(pool.map(compile_at_once, "dd"))) == 1
+    assert len(names) == 1
 
 
 def test_signatures_have_a_type_for_each_parameter():
