@@ -254,17 +254,24 @@ class SingleThreadedBLAS(ContextDecorator):
                 self._before = {
                     library: number for library in _blas_libraries() if (number := library.num_threads) != 1
                 }
-                for library in self._before:
-                    library.set_num_threads(1)
+                self._set(dict.fromkeys(self._before, 1))
             self._within += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._within -= 1
             if not self._within:
-                for library, number in self._before.items():
-                    library.set_num_threads(number)
+                self._set(self._before)
                 self._before = {}
+
+    @staticmethod
+    def _set(numbers: dict[Any, int]) -> None:
+        for library, number in numbers.items():
+            # From its release 3.7 on, threadpoolctl ignores all threads but the first that set a number.
+            release = getattr(library, "clear_controlling_thread", lambda force: None)
+            release(force=True)
+            library.set_num_threads(number)
+            release(force=True)
 
 
 SINGLE_BLAS = SingleThreadedBLAS()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -87,16 +89,20 @@ def test_constants_are_joined_whatever_they_weigh(weight) -> None:
     np.testing.assert_allclose(joined(X), weight * np.cos(np.arange(5.0)).sum(), rtol=0, atol=1e-12)
 
 
-def test_the_last_thread_gives_blas_its_threads_back() -> None:
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_the_last_thread_gives_blas_its_threads_back(in_thread) -> None:
     def threads() -> set[int]:
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    with threadpool_limits(2, user_api="blas"):
-        before = threads()
+    def within() -> list[set[int]]:
         with SINGLE_BLAS:
             with SINGLE_BLAS:
-                assert threads() == {1}
-            assert threads() == {1}
+                inner = threads()
+            return [inner, threads()]
+
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(1) as pool:
+        before = threads()
+        assert (pool.submit(within).result() if in_thread else within()) == [{1}, {1}]
         assert threads() == before
 
 
