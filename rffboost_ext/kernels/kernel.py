@@ -34,6 +34,12 @@ Without inlining, a process that compiles and one that loads the caller from the
 of the callee. The copies are optimised separately and may differ in the last bits.
 """
 
+MERGED: Final = INNER | {"inline": "always"}
+"""Options of a function that is called from one place, of which it becomes a part before types are inferred.
+
+Otherwise it is optimised by itself, and again within each function above it.
+"""
+
 COMPILING = RLock()
 
 KERNELS: list[CompiledKernel] = []

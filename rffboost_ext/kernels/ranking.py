@@ -82,4 +82,6 @@ def sort_within_queries(score, start, order):  # type: ignore[no-untyped-def]
     """Sort the rows of each query in `order` by falling score."""
     for q in range(len(start) - 1):
         rows = order[start[q] : start[q + 1]]
-        rows[:] = rows[np.argsort(-score[rows])]
+        ranked = rows[np.argsort(-score[rows])]
+        for i in range(len(rows)):
+            rows[i] = ranked[i]

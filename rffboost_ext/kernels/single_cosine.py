@@ -23,7 +23,9 @@ def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-unty
     """Fit criterion of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p, q (T, B); phase (1,)."""
     h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
-        h[:] = z[t]
+        # A loop compiles faster than the assignment of an array to a slice.
+        for i in range(len(h)):
+            h[i] = z[t, i]
         cosines_in_place(h, phase[0])
         sums[t, 0] = criterion_value(kind, h, p[t], q[t])
 
@@ -50,6 +52,5 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
         stream_tile(tiles[t], omega, z)
         sums[s, 0] = criterion_cosine(kind, z, p[t], q[t], outputs[t])
         correlate_tile(tiles[t], z, gradient)
-        # A loop compiles faster than the assignment to a slice.
         for f in range(len(gradient)):
             sums[s, 1 + f] = gradient[f]

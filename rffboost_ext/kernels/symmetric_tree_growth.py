@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from .exact_sums import TINY, find_sizes, set_units, take_rows
-from .kernel import INNER, kernel
+from .kernel import INNER, MERGED, kernel
 from .symmetric_tree_histograms import scan_column
 from .team import JOB, START, take_part
 
@@ -100,7 +100,7 @@ class Growth(NamedTuple):
 MEASURE, TAKE, SEARCH, DIVIDE, ASSIGN, KINDS = 0, 1, 2, 3, 4, 5
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def grow_tile(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
     """Do one tile of a phase: of rows or, in a search, one column."""
     kind, level = job % KINDS, job // KINDS
@@ -138,7 +138,7 @@ def grow_tile(job, tile, tree, scratch):  # type: ignore[no-untyped-def]
             turn_right(tree.codes[split[0], begin : begin + TILE], split, tree.one_hot[split[0]], k, leaf)
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def set_limits(tree):  # type: ignore[no-untyped-def]
     """Find the units and the limits from the sizes of all tiles."""
     for t in range(1, len(tree.sizes)):
@@ -149,7 +149,7 @@ def set_limits(tree):  # type: ignore[no-untyped-def]
     tree.limits[2] = LEAST_GAIN * largest
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def best_split(tree, allowed):  # type: ignore[no-untyped-def]
     """The column of largest gain among those that are allowed (columns,); -1 if no gain is large enough."""
     best, column = tree.limits[2], -1
@@ -159,7 +159,7 @@ def best_split(tree, allowed):  # type: ignore[no-untyped-def]
     return column
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def scratch_memory(tree):  # type: ignore[no-untyped-def]
     """Memory of a thread: sums of leaves if they are not kept, and that of :func:`scan_column`."""
     kept, n_leaves, n_sums, most = tree.below.shape
@@ -168,7 +168,7 @@ def scratch_memory(tree):  # type: ignore[no-untyped-def]
     return own, np.empty((most, n_sums)), np.empty((n_sums, most)), halves[0], halves[1], np.empty(n_sums), gains
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def search_level(tree, level):  # type: ignore[no-untyped-def]
     """The job of a search for the split of a level, and its number of tiles."""
     for k in range(2**level):
@@ -178,7 +178,7 @@ def search_level(tree, level):  # type: ignore[no-untyped-def]
     return SEARCH + KINDS * level, len(tree.columns)
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def phase_after(job, tree):  # type: ignore[no-untyped-def]
     """The phase after another one, as a job and its number of tiles."""
     kind, level, n_tiles = job % KINDS, job // KINDS, len(tree.sizes)

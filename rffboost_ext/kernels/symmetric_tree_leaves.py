@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .kernel import INLINED, INNER, kernel
+from .kernel import INLINED, INNER, MERGED, kernel
 from .symmetric_tree_growth import turn_right
 from .team import START, take_part
 
@@ -229,7 +229,7 @@ def write_outputs(leaf, coefficients, factors, output):  # type: ignore[no-untyp
 ADD, WRITE = 0, 1
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def fit_tile(job, tile, shared, own):  # type: ignore[no-untyped-def]
     """Do one tile of rows of a phase: add its rows to its sums, or write their outputs."""
     columns, lines = shared
@@ -251,7 +251,7 @@ ROWS_PER_COEFFICIENT = 3
 LEAST_RIDGE = 1e-12
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def add_tiles(matrix, right, counts):  # type: ignore[no-untyped-def]
     """Add the sums of all tiles to those of tile 0."""
     n_tiles, n_leaves, n_outputs, size, width = matrix.shape
@@ -266,11 +266,11 @@ def add_tiles(matrix, right, counts):  # type: ignore[no-untyped-def]
                         matrix[0, k, c, a, b] += matrix[t, k, c, a, b]
 
 
-@numba.njit(**INNER)
-def solve_leaves(  # type: ignore[no-untyped-def]
-    matrix, right, counts, old, prior, penalty, ridge, least, coefficients
-):
+@numba.njit(**MERGED)
+def solve_leaves(lines):  # type: ignore[no-untyped-def]
     """Find the coefficients from the sums of all rows, which are overwritten, as :class:`LinearLeaves` says."""
+    matrix, right, counts = lines.matrix[0], lines.right[0], lines.counts[0]
+    old, prior, coefficients = lines.old, lines.prior, lines.coefficients
     n_leaves, n_outputs, size = coefficients.shape
     last, has_old = size - 1, len(old) > 0
     sums, value = np.empty((n_leaves, n_outputs, 2)), np.empty((n_leaves, n_outputs))
@@ -280,7 +280,7 @@ def solve_leaves(  # type: ignore[no-untyped-def]
             weight = prior[c] if has_old else 0.0
             sums[k, c, 0] = -right[k, c, last] - (weight * old[k, c, last] if has_old else 0.0)
             sums[k, c, 1] = matrix[k, c, last, last] + weight
-    write_constants(sums, penalty, least, value, enough)
+    write_constants(sums, lines.penalty, lines.least, value, enough)
     for k in range(n_leaves):
         has_slope = counts[k] >= ROWS_PER_COEFFICIENT * size
         for c in range(n_outputs if has_old else 0):
@@ -289,8 +289,8 @@ def solve_leaves(  # type: ignore[no-untyped-def]
                 has_slope |= old[k, c, a] != 0.0
         for c in range(n_outputs):
             own, target, weight = matrix[k, c], right[k, c], prior[c]
-            slope_penalty = max(ridge, LEAST_RIDGE * own[last, last]) + weight
-            own[last, last] += penalty + weight
+            slope_penalty = max(lines.ridge, LEAST_RIDGE * own[last, last]) + weight
+            own[last, last] += lines.penalty + weight
             coefficients[k, c, last] = value[k, c]
             if not (enough[k] and has_slope and own[last, last] > 0.0):
                 continue
@@ -301,17 +301,15 @@ def solve_leaves(  # type: ignore[no-untyped-def]
             solve(own, target, coefficients[k, c])
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def next_phase(job, shared):  # type: ignore[no-untyped-def]
     """The phase after another one, as a job and its number of tiles."""
     _, lines = shared
     if job == START:
         return ADD, len(lines.matrix)
     if job == ADD:
-        sums, penalties = (lines.matrix, lines.right, lines.counts), (lines.penalty, lines.ridge, lines.least)
-        add_tiles(*sums)
-        first = sums[0][0], sums[1][0], sums[2][0]
-        solve_leaves(*first, lines.old, lines.prior, *penalties, lines.coefficients)
+        add_tiles(lines.matrix, lines.right, lines.counts)
+        solve_leaves(lines)
         return WRITE, len(lines.matrix)
     return job, 0
 

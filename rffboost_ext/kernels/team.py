@@ -15,7 +15,7 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-from .kernel import INNER
+from .kernel import MERGED
 
 if os.name == "nt":
     llvmlite.binding.add_symbol(
@@ -53,7 +53,7 @@ def atomic(operation):  # type: ignore[no-untyped-def]
 add_atomically, set_atomically = atomic("add"), atomic("xchg")
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def next_tile(state):  # type: ignore[no-untyped-def]
     """The number of a tile that no other thread has; -1 if there is none, and :data:`ENDED` after the end."""
     left = add_atomically(state, LEFT, 0)
@@ -62,7 +62,7 @@ def next_tile(state):  # type: ignore[no-untyped-def]
     return ENDED if left < ENDED // 2 else max(left, 0) - 1
 
 
-@numba.njit(**INNER)
+@numba.njit(**MERGED)
 def take_part(state, leads, work, advance, shared, own):  # type: ignore[no-untyped-def]
     """Do tiles of all phases until the end.
 

@@ -41,29 +41,26 @@ def draw_candidates(
     sizes = np.minimum(2.0 ** (chance[0] * math.log2(largest + 1.0)), possible).astype(np.int64)
     # Features of probability 0 are in full supports only.
     sizes[chance[1] < dense] = d if largest == d else min(largest, possible)
-    rows, columns = first_arrivals(arrival, probability, sizes)
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    wins = first_arrivals(arrival, probability, sizes)
+    sizes = wins.sum(axis=1)
     low, high = math.log(gamma[0]), math.log(gamma[1])
     scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
     features, omega = np.zeros((size, d), dtype=np.int64), np.zeros((size, d), dtype)
-    features[rows, place], omega[rows, place] = columns, normal[rows, columns] * scale[rows]
+    filled = np.arange(d) < sizes[:, None]
+    features[filled], omega[filled] = wins.nonzero()[1], (normal * scale[:, None])[wins]
     return sizes, features, omega
 
 
-def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Array, Array]:
-    """Rows and columns, ascending, of a sample without replacement of ``sizes[j]`` columns in each row j.
+def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> Array:
+    """Which columns, (M, d), are in a sample without replacement of ``sizes[j]`` columns of each row j.
 
-    An exponential race: the columns with the smallest arrival (M, d), divided by their probability (d,), win.
+    An exponential race: the columns with the smallest arrival (M, d), divided by their probability (d,), win;
+    equal ones win together.
     """
     times = np.full_like(arrival, np.inf)
     np.divide(arrival, probability.astype(arrival.dtype), out=times, where=probability > 0.0)
-    n_first = min(int(sizes.max(initial=1)), times.shape[1])
-    first, row = times.argpartition(n_first - 1, axis=1)[:, :n_first], np.arange(len(times))[:, None]
-    order = times[row, first].argsort(axis=1)
-    wins = np.zeros(times.shape, dtype=bool)
-    wins[row, first[row, order]] = np.arange(n_first) < sizes[:, None]
-    rows, columns = np.argwhere(wins).T
-    return rows, columns
+    last = np.sort(times, axis=1)[np.arange(len(times)), sizes - 1]
+    return np.asarray(times <= last[:, None])
 
 
 def add_gain(gains: Array, features: Array, omega: Array, gain: float) -> None:
