@@ -34,7 +34,7 @@ class Stream:
     first: ClassVar[int] = 0
 
     def read(self, columns: list[str], size: int) -> Iterator[Any]:
-        """Record batches; a ValueError if there are not as many rows as the first time."""
+        """Record batches, which are counted the first time."""
         count = 0
         try:
             for batch in self.scan(columns, size):
@@ -42,11 +42,8 @@ class Stream:
                 yield batch
         except READ_ERRORS as error:
             raise ValueError(f"{self.name}: {error}") from error
-        if self.n_rows not in (None, count):
-            raise ValueError(
-                f"{self.name} must have the same rows in each pass, got {self.n_rows} and then {count}: {ADVICE}"
-            )
-        self.n_rows = count
+        if self.n_rows is None:
+            self.n_rows = count
 
 
 @document

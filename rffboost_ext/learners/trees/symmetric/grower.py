@@ -72,15 +72,15 @@ class SymmetricGrower:
         learner, design = self.learner, round.design
         most = int(learner.crosses)
         if most > 1:
-            self.features = self._binned(round, self._chosen_crosses(round, most))
+            self.features = self._binned(round, self._important_crosses(round, most))
         n_gradients = min(round.raw.shape[1], N_PROJECTIONS)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         key = DenseSearch, learner.max_bin, self.features.crosses.table.tobytes(), size
         return design.cache(key, lambda: self.features.search(*size, design.n_jobs))
 
-    def _chosen_crosses(self, round: Round, most: int) -> Crosses:
-        """The crosses of the most important numbers, which are chosen in the first round of a fit."""
+    def _important_crosses(self, round: Round, most: int) -> Crosses:
+        """The crosses of the most important numbers in the first round of a fit."""
         learner, columns = self.learner, self.features.columns
         signs = [0] * len(columns) if learner.monotone_constraints is None else learner.monotone_constraints
         free = np.array([column.is_number and not sign for column, sign in zip(columns, signs, strict=True)])
