@@ -193,5 +193,5 @@ def test_streams_that_can_be_read_once_only_are_refused_with_advice():
     source = sources.arrow(Once(TABLE), **ROLES)
     rows = source.parts()[0]
     assert sum(len(batch) for batch in rows.batches()) == N
-    with pytest.raises(ValueError, match=f"Table must have the same rows.*got {N} and then 0"):
+    with pytest.raises(ValueError, match=f"the Once must have the same rows.*got {N} and then 0"):
         list(rows.batches())
