@@ -12,8 +12,6 @@ from ..utils.packages import require_packages
 from .files import READ_ERRORS
 from .tables import Tables, choose_columns, document
 
-ADVICE = "pyarrow.dataset.write_dataset copies rows that can be read once only to files"
-
 
 @dataclass
 class Stream:
@@ -81,10 +79,6 @@ def arrow(
     """
     owner = "sources.arrow"
     require_packages(owner, "pyarrow")
-    from pyarrow import RecordBatchReader
-
-    if isinstance(data, RecordBatchReader):
-        raise TypeError(f"{owner}: data must be readable again, got a RecordBatchReader: {ADVICE}")
     scan, types = scan_and_schema(owner, data)
     name = f"the {type(data).__name__}"
     selection = choose_columns(owner, types, name, target, weight, group, row_id, columns, event, time)
@@ -94,8 +88,14 @@ def arrow(
 
 def scan_and_schema(owner: str, data: Any) -> tuple[Callable[..., Any], Any]:
     """A function that reads data, as that of a :class:`Stream`, and the schema."""
+    from pyarrow import RecordBatchReader
     from pyarrow.dataset import Dataset
 
+    if isinstance(data, RecordBatchReader):
+        raise TypeError(
+            f"{owner}: data must be readable again, got a RecordBatchReader: pyarrow.dataset.write_dataset copies "
+            f"rows that can be read once only to files"
+        )
     if isinstance(data, Dataset):
         return partial(scan_dataset, data), data.schema
     if hasattr(data, "collect_batches"):

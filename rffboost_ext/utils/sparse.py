@@ -155,11 +155,6 @@ def canonical(X: Any) -> csr_array:
     return matrix
 
 
-def is_large(shape: tuple[int, int]) -> bool:
-    """Whether a matrix of this shape stays sparse if few of its entries are not 0."""
-    return 8 * shape[0] * shape[1] > MOST_BYTES or shape[1] > MOST_COLUMNS
-
-
 def compressed(X: Any) -> Rows:
     """A matrix as an array, or as sparse rows if it is wide or large and few of its entries are not 0.
 
@@ -171,7 +166,7 @@ def compressed(X: Any) -> Rows:
     """
     if isinstance(X, SparseRows):
         return X
-    if is_large(X.shape):
+    if 8 * X.shape[0] * X.shape[1] > MOST_BYTES or X.shape[1] > MOST_COLUMNS:
         X = canonical(X) if issparse(X) else X
         # The method of a sparse matrix would sort its entries.
         if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * np.prod(X.shape):
