@@ -242,7 +242,7 @@ class BinnedFeatures:
         """None: columns are drawn with equal probabilities."""
 
     def originals(self, design: Design, feature: Array) -> tuple[Array, Array]:
-        """The features of the rows, (d, n), of which those of `feature` (D,) have been filled; and `feature`."""
+        """An array (d, n), filled for the features in `feature` (D,) at least, and `feature`."""
         X = design.original
         if X.flags.f_contiguous:
             return X.T, feature
