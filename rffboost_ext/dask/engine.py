@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
+from operator import call
 from typing import Any
 
 from ..utils.parallel import START_CALLS, Calls, call_later
@@ -51,11 +52,6 @@ def start_calls(client: Any, function: Callable[..., Any], arguments: Iterable[t
     options = {"pure": False, "allow_other_workers": True}
     futures = [(client.submit(call, shared, *args, workers=[place], **options), args) for args, place in places]
     return [partial(result_of, future, function, args) for future, args in futures]
-
-
-def call(function: Callable[..., Any], *args: Any) -> Any:
-    """What the function returns."""
-    return function(*args)
 
 
 def result_of(future: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:

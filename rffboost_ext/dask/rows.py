@@ -17,7 +17,6 @@ import dask.dataframe as dd
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from ..rows.selection import row_bytes
 from ..sources.core import Batch, Part, Source
 
 T = TypeVar("T")
@@ -80,7 +79,7 @@ class DaskRows(Source):
         self.client, self.owner = client, owner
         self._columns = aligned(owner, {name: one for name, one in collections.items() if one is not None})
         self._starts = [0] * len(block_keys(self._columns["y"]))
-        lengths = known_lengths(X) or self._compute(*self._tasks(part_length, False))
+        lengths = block_lengths(X) or self._compute(*self._tasks(part_length, False))
         *self._starts, self.n_rows = accumulate(lengths, initial=0)
 
     def parts(self) -> Sequence[Part]:
@@ -94,11 +93,6 @@ class DaskRows(Source):
             tasks |= {key: (reduce, merge, span) for key, span in zip(keys, spans, strict=True)}
         merged: T = self._compute(keys, tasks)[0]
         return merged
-
-    def row_bytes(self) -> int:
-        keys, tasks = self._tasks(part_row_bytes)
-        size: int = self._compute(keys[:1], tasks)[0]
-        return size
 
     def _load(self, k: int, features: bool) -> Batch:
         """The rows of block k."""
@@ -161,11 +155,6 @@ def part_length(part: Part) -> int:
     return sum(map(len, part.batches(False)))
 
 
-def part_row_bytes(part: Part) -> int:
-    """The bytes of a row of a block."""
-    return row_bytes(only_batch(part).X)
-
-
 def only_batch(part: Part) -> Batch:
     """The rows of a block."""
     return next(iter(part.batches()))
@@ -178,7 +167,7 @@ def aligned(owner: str, collections: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(one, da.Array | dd.DataFrame | dd.Series):
             kind = f"{type(one).__module__}.{type(one).__name__}"
             raise TypeError(f"{owner}: {name} must be a dask Array, Series or DataFrame, got {kind}")
-        lengths, expected = known_lengths(one), known_lengths(collections["X"])
+        lengths, expected = block_lengths(one), block_lengths(collections["X"])
         if lengths and expected and sum(lengths) != sum(expected):
             raise ValueError(f"{owner}: {name} must have as many rows as X, {sum(expected)}, got {sum(lengths)}")
         if isinstance(one, da.Array):
@@ -202,7 +191,7 @@ def block_keys(collection: Any) -> list[Any]:
     return [row[0] for row in keys] if collection.ndim == 2 and isinstance(collection, da.Array) else list(keys)
 
 
-def known_lengths(collection: Any) -> tuple[int, ...]:
+def block_lengths(collection: Any) -> tuple[int, ...]:
     """The numbers of rows of the blocks of an array; none if they are unknown."""
     lengths = collection.chunks[0] if isinstance(collection, da.Array) else (math.nan,)
     return () if any(map(math.isnan, lengths)) else tuple(map(int, lengths))

@@ -130,7 +130,7 @@ def gradient_mass(
     estimator._check_target(parts, Dataset(y, y, weight), targets)
     loss, baseline = prepare(parts.loss, Observations(y, weight), targets.n_classes)
     mass = GradientMass(loss, targets, baseline)
-    _, weight, slope = mass.terms(batch)
+    weight, slope = mass.terms(batch)
     return replace(mass, mean_weight=float(weight.mean()), mean_slope=float(slope.mean()))
 
 

@@ -97,20 +97,9 @@ def union(one: Mapping[int, frozenset[Any]], other: Mapping[int, frozenset[Any]]
 
 
 def summarize_columns(owner: str, categorical_features: Any, X: Any) -> ColumnSummary:
-    """The summary of some rows.
+    """The summary of some rows (m, d); parameters are those of ``fit_category_encoding``.
 
-    Parameters
-    ----------
-    owner : str
-        Name of the caller, for messages.
-    categorical_features : "from_dtype", "auto", None, or sequence of bool, int or str
-        The categorical columns.
-    X : table, array or sparse matrix of shape (m, d)
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a column is neither of numbers nor categorical, or has infinite values; the message names it.
+    A ValueError or TypeError names a column that is neither of numbers nor categorical, or has infinite values.
     """
     X = SparseRows.of(X) if issparse(X) else read_table(X)
     X = X if is_table(X) or is_numeric(X) else mixed_array(X)

@@ -13,8 +13,8 @@ import numpy as np
 from ..core import Loss, Observations
 from ..core.loss import COUPLED
 from ..losses.coupling import Coupling, group_codes
-from ..utils.arrays import first_of_equal_rows, joint_hashes, rows_equal
-from ..utils.sparse import Rows
+from ..utils.arrays import first_of_equal_rows, joint_hashes
+from ..utils.sparse import Rows, rows_equal
 from ..utils.typing import Array
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 
@@ -102,8 +102,8 @@ class Dataset:
         """
         if self.coupling == "all":
             return np.full(len(self), min(1.0, size / len(self)))
-        gradient = gradient_magnitude(loss, self.observations, baseline)
-        return sampling_probabilities(gradient, self.weight, size, self._unit)
+        magnitude = gradient_magnitude(loss, self.observations, baseline)
+        return sampling_probabilities(magnitude, self.weight, size, self._unit)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""

@@ -26,20 +26,21 @@ def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return drawn if len(drawn) else rows[[int(uniform.argmin())]]
 
 
-def sampling_probabilities(gradient: Array, weight: Array, size: int, group: Array | None = None) -> Array:
+def sampling_probabilities(magnitude: Array, weight: Array, size: int, group: Array | None = None) -> Array:
     r"""The probabilities (n,) of a sample of about `size` of n rows, larger for large gradients:
 
-    .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
-              + \frac{\sum_c |g_{ic}|}{3 \sum_j w_j \sum_c |g_{jc}|}\right)\right),
+    .. math:: p_i = \min(1, k m_i), \qquad
+              m_i = w_i \left(\frac{2}{3 \sum_j w_j} + \frac{|g_i|}{3 \sum_j w_j |g_j|}\right),
 
     with k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due
     to Ibragimov and Gusev (NeurIPS 2019). The term without the gradient limits the weight of a row times its
     factor of :func:`draw_weighted` to 1.5 times the mean weight, unless a probability reaches 1. All rows of a
-    group have one probability: the mean of the expression that k multiplies.
+    group have one probability, by their mean m.
 
     Parameters
     ----------
-    gradient : ndarray of shape (n, C)
+    magnitude : ndarray of shape (n,)
+        The magnitude of the gradient of each row, as by :func:`gradient_magnitude`.
     weight : ndarray of shape (n,)
         All positive.
     size : int
@@ -49,12 +50,17 @@ def sampling_probabilities(gradient: Array, weight: Array, size: int, group: Arr
     """
     if len(weight) <= size:
         return np.ones(len(weight))
-    by_slope = weight * (np.abs(gradient) @ np.ones(gradient.shape[1]))
-    shares = SHARE_BY_WEIGHT / weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
-    mass = shares[0] * weight + shares[1] * by_slope
+    slope = weight * magnitude
+    mass = row_mass(weight, slope, weight.sum(), slope.sum())
     if group is not None:
         mass = (np.bincount(group, mass) / np.maximum(np.bincount(group), 1))[group]
     return np.minimum(sampling_rate(mass, size) * mass, 1.0)
+
+
+def row_mass(weight: Array, slope: Array, total_weight: float, total_slope: float) -> Array:
+    """The mass m of :func:`sampling_probabilities` by weights (n,), and weights times magnitudes of gradients."""
+    by_weight, by_slope = SHARE_BY_WEIGHT / total_weight, (1.0 - SHARE_BY_WEIGHT) / max(total_slope, TINY)
+    return by_weight * weight + by_slope * slope
 
 
 def sampling_rate(mass: Array, size: int) -> float:
@@ -97,15 +103,15 @@ def draw_weighted(
 
 
 def gradient_magnitude(loss: Loss, rows: Observations, raw: Array) -> Array:
-    """The sum of absolute gradients of each row, (n, 1), at constant scores raw (C,), validated."""
-    out, size = np.empty((len(rows), 1)), len(rows) if isinstance(loss, CoupledLoss) else BLOCK_SIZE
+    """The sum of absolute gradients of each row, (n,), at constant scores raw (C,), validated."""
+    out, size = np.empty(len(rows)), len(rows) if isinstance(loss, CoupledLoss) else BLOCK_SIZE
     for start in range(0, len(rows), size):
         block = slice(start, start + size)
         some = rows.take(block)
         scores = np.tile(raw, (len(some), 1))
         gradient, _ = some.derivatives(loss, scores)
         # As balanced gradients of a round, up to a factor.
-        np.abs(gradient * np.sqrt(loss.scales.unit)).sum(axis=1, keepdims=True, out=out[block])
+        np.abs(gradient * np.sqrt(loss.scales.unit)).sum(axis=1, out=out[block])
     if not np.isfinite(out).all():
         raise ValueError(f"loss {loss!r}: gradient must be finite, got NaN or infinity at the baseline {raw}")
     return out

@@ -4,7 +4,6 @@ from .arrays import arrays
 from .arrow_streams import arrow
 from .core import Batch, Part, Source
 from .csv_files import csv
-from .data_iterators import data_iter
 from .functions import batches
 from .parquet_files import parquet
 from .prediction import predict, score
@@ -19,7 +18,6 @@ __all__ = [
     "arrow",
     "batches",
     "csv",
-    "data_iter",
     "parquet",
     "predict",
     "score",

@@ -109,8 +109,9 @@ class ArrayPart:
         require_mapped(column)
         rows = np.array(column[start:stop])
         # The pages of a private copy may have changed.
-        if column.mode != "c":
-            forget_pages(getattr(column, "_mmap", None))
+        pages = getattr(column, "_mmap", None)
+        if column.mode != "c" and pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+            pages.madvise(mmap.MADV_DONTNEED)
         return rows
 
 
@@ -122,12 +123,6 @@ def require_mapped(mapped: np.memmap[Any, Any]) -> None:
     size = mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
     if (now := os.path.getsize(mapped.filename)) < size:
         raise OSError(f"{mapped.filename}: must have {size} bytes, as when it was mapped, got {now}")
-
-
-def forget_pages(pages: mmap.mmap | None) -> None:
-    """Take the pages of a mapped file out of memory, where the system can."""
-    if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
-        pages.madvise(mmap.MADV_DONTNEED)
 
 
 class ArraySource(Source):

@@ -6,18 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from mmap import mmap
-from tempfile import TemporaryFile, gettempdir
 from typing import Any, ClassVar
 
-from ..rows.selection import cast_columns
 from ..utils.packages import require_packages
-from ..utils.param_validation import BOOL, require
-from .arrays import forget_pages
 from .files import READ_ERRORS
 from .tables import Tables, choose_columns, document
-
-ADVICE = "spill=True copies rows that can be read once only to a temporary file"
 
 
 @dataclass
@@ -39,7 +32,7 @@ class Stream:
     first: ClassVar[int] = 0
 
     def read(self, columns: list[str], size: int) -> Iterator[Any]:
-        """Record batches; a ValueError if there are not as many rows as the first time."""
+        """Record batches, which are counted the first time."""
         count = 0
         try:
             for batch in self.scan(columns, size):
@@ -47,11 +40,8 @@ class Stream:
                 yield batch
         except READ_ERRORS as error:
             raise ValueError(f"{self.name}: {error}") from error
-        if self.n_rows not in (None, count):
-            raise ValueError(
-                f"{self.name} must have the same rows in each pass, got {self.n_rows} and then {count}: {ADVICE}"
-            )
-        self.n_rows = count
+        if self.n_rows is None:
+            self.n_rows = count
 
 
 @document
@@ -66,7 +56,6 @@ def arrow(
     *,
     event: str | None = None,
     time: str | None = None,
-    spill: bool = False,
 ) -> Tables:
     """A dataset of Arrow, or a table of any package that gives streams of Arrow, as a source of rows.
 
@@ -75,11 +64,8 @@ def arrow(
     data : pyarrow.dataset.Dataset, polars.LazyFrame, or object with ``__arrow_c_stream__``
         Such as a relation of DuckDB, a table of ibis, a DataFrame of polars, or a table of Arrow. Each pass must
         get the same rows in the same order, unless there is a `row_id`. A LazyFrame is collected batch by batch,
-        which needs polars 1.34 or newer.
+        which needs polars 1.34 or newer. A RecordBatchReader, which can be read once only, is refused.
     {columns}
-    spill : bool, default=False
-        Whether the columns that are used are first copied to a temporary file, which has no name and ends with the
-        process. For slow queries, and for a RecordBatchReader, which can be read once only and is refused without.
 
     {returns}
 
@@ -93,37 +79,36 @@ def arrow(
     """
     owner = "sources.arrow"
     require_packages(owner, "pyarrow")
-    from pyarrow import RecordBatchReader
-
-    require(owner, "spill", spill, BOOL)
-    if isinstance(data, RecordBatchReader) and not spill:
-        raise TypeError(f"{owner}: data must be readable again, got a RecordBatchReader: {ADVICE}")
-    scan, opened, types = open_stream_of(owner, data)
+    scan, types = scan_and_schema(owner, data)
     name = f"the {type(data).__name__}"
     selection = choose_columns(owner, types, name, target, weight, group, row_id, columns, event, time)
     schema = selection.types(types)
-    stream = Stream(f"{owner}: {name}", Spilled(opened, schema) if spill else scan)
-    return Tables([stream], selection, schema, max_rows)
+    return Tables([Stream(f"{owner}: {name}", scan)], selection, schema, max_rows)
 
 
-def open_stream_of(owner: str, data: Any) -> tuple[Callable[..., Any], Iterable[Any], Any]:
-    """A function that reads data, as that of a :class:`Stream`, the batches of a first pass, and the schema."""
+def scan_and_schema(owner: str, data: Any) -> tuple[Callable[..., Any], Any]:
+    """A function that reads data, as that of a :class:`Stream`, and the schema."""
+    from pyarrow import RecordBatchReader
     from pyarrow.dataset import Dataset
 
+    if isinstance(data, RecordBatchReader):
+        raise TypeError(
+            f"{owner}: data must be readable again, got a RecordBatchReader: pyarrow.dataset.write_dataset copies "
+            f"rows that can be read once only to files"
+        )
     if isinstance(data, Dataset):
-        return partial(scan_dataset, data), scan_dataset(data), data.schema
+        return partial(scan_dataset, data), data.schema
     if hasattr(data, "collect_batches"):
-        return partial(scan_frame, data), scan_frame(data), data.head(0).collect().to_arrow().schema
+        return partial(scan_frame, data), data.head(0).collect().to_arrow().schema
     if hasattr(data, "__arrow_c_stream__"):
-        opened = scan_stream(data)
-        return partial(scan_stream, data), opened, opened.schema
+        return partial(scan_stream, data), scan_stream(data).schema
     raise TypeError(
         f"{owner}: data must be a dataset of Arrow, a LazyFrame of polars >= 1.34, or have __arrow_c_stream__, "
         f"got a {type(data).__name__}"
     )
 
 
-def scan_dataset(data: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:
+def scan_dataset(data: Any, columns: list[str], size: int) -> Iterator[Any]:
     """The record batches of a dataset of Arrow, without reading ahead."""
     options = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
     try:
@@ -149,45 +134,7 @@ def scan_stream(data: Any, columns: list[str] | None = None, size: int = 0) -> A
     return RecordBatchReader.from_stream(data)
 
 
-def scan_frame(frame: Any, columns: list[str] | None = None, size: int = 2**16) -> Iterator[Any]:
+def scan_frame(frame: Any, columns: list[str], size: int) -> Iterator[Any]:
     """The record batches of a LazyFrame of polars."""
-    frame = frame if columns is None else frame.select(columns)
-    for rows in frame.collect_batches(chunk_size=size, maintain_order=True, lazy=True):
+    for rows in frame.select(columns).collect_batches(chunk_size=size, maintain_order=True, lazy=True):
         yield from rows.to_arrow().to_batches()
-
-
-class Spilled:
-    """The rows of a reader in a temporary file without a name, which the system deletes with the last reader.
-
-    Parameters
-    ----------
-    reader : iterable of RecordBatch
-    schema : pyarrow.Schema
-        The columns to copy, and their types.
-    """
-
-    def __init__(self, reader: Any, schema: Any) -> None:
-        from pyarrow import RecordBatch
-        from pyarrow.ipc import new_stream
-
-        with TemporaryFile(prefix="rffboost-") as file:
-            try:
-                with new_stream(file, schema) as writer:
-                    for batch in reader:
-                        rows = cast_columns("spill", batch.select(schema.names), schema)
-                        writer.write_batch(RecordBatch.from_arrays(rows.columns, schema=schema))
-                file.flush()
-                self.pages = mmap(file.fileno(), 0)
-            except OSError as error:
-                raise OSError(
-                    error.errno, f"spill: rows must fit in the folder {gettempdir()}: {error}"
-                ) from error
-
-    def __call__(self, columns: list[str], size: int) -> Iterator[Any]:
-        from pyarrow import py_buffer
-        from pyarrow.ipc import open_stream
-
-        with open_stream(py_buffer(self.pages)) as reader:
-            for batch in reader:
-                yield batch.select(columns)
-                forget_pages(self.pages)

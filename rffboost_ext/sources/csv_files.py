@@ -181,7 +181,6 @@ def csv(
     ]
     headers = {one.name: one.header() for one in files}
     where, header = next(iter(headers.items()))
-    require_delimiter(owner, files[0], header.names)
     selection = choose_columns(owner, header, where, target, weight, group, row_id, columns, event, time)
     require_names(owner, "types", types or (), header.names, where)
     require_same_columns(owner, headers, selection.used, columns is None)
@@ -192,16 +191,6 @@ def csv(
 def default_delimiter(path: str) -> str:
     """A tab for files ``.tsv``, and else a comma."""
     return "\t" if ".tsv" in [suffix.lower() for suffix in Path(path).suffixes[-2:]] else ","
-
-
-def require_delimiter(owner: str, file: CSVFile, names: list[str]) -> None:
-    """Raise a ValueError if the name of the only column looks like several."""
-    other = next((one for one in ";\t|," if len(names) == 1 and one in names[0]), None)
-    if other is not None:
-        raise ValueError(
-            f"{owner}: delimiter must be that of {file.name}, which has one column, {names[0]!r}, with "
-            f"{file.delimiter!r}: is it {other!r}?"
-        )
 
 
 def scan(files: Sequence[CSVFile], names: list[str]) -> tuple[list[CSVFile], Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Loss, Observations
-from ..rows.sampling import SHARE_BY_WEIGHT, TINY, gradient_magnitude
+from ..rows.sampling import gradient_magnitude, row_mass
 from ..rows.targets import TargetEncoder
 from ..utils.typing import Array
 from .core import Batch
@@ -16,9 +16,7 @@ from .sample import batch_weight
 
 @dataclass(frozen=True)
 class GradientMass:
-    r"""The mass of a row, as in :func:`~rffboost_ext.rows.sampling.sampling_probabilities`:
-
-    .. math:: m_i = w_i \left(\frac{2}{3 \bar w} + \frac{\sum_c |g_{ic}|}{3 \overline{w |g|}}\right).
+    """The mass of a row, as in :func:`~rffboost_ext.rows.sampling.sampling_probabilities`, with means for sums.
 
     Parameters
     ----------
@@ -38,16 +36,14 @@ class GradientMass:
     mean_weight: float = 1.0
     mean_slope: float = 1.0
 
-    def terms(self, batch: Batch) -> tuple[Array, Array, Array]:
-        """Encoded targets, weights, and weights times absolute gradients of rows, (m, K), (m,) and (m,)."""
+    def terms(self, batch: Batch) -> tuple[Array, Array]:
+        """Weights, and weights times magnitudes of gradients, (m,) each."""
         y = self.targets.transform(self.targets.columns(batch.y))
         weight = self.targets.reweight(y, batch_weight(batch))
-        return y, weight, weight * gradient_magnitude(self.loss, Observations(y, weight), self.baseline)[:, 0]
+        return weight, weight * gradient_magnitude(self.loss, Observations(y, weight), self.baseline)
 
     def __call__(self, batch: Batch) -> Array:
         """The mass of each row, (m,)."""
-        _, weight, slope = self.terms(batch)
-        by_slope = (1.0 - SHARE_BY_WEIGHT) * slope / max(self.mean_slope, TINY)
-        mass = SHARE_BY_WEIGHT * weight / self.mean_weight + by_slope
+        mass = row_mass(*self.terms(batch), self.mean_weight, self.mean_slope)
         # Gradients of some losses depend in their last digit on the number of rows at once.
         return mass.astype(np.float32).astype(np.float64)

@@ -41,21 +41,18 @@ class Schema:
     @classmethod
     def of(cls, batch: Batch, number: int) -> Schema:
         """The schema of a batch of this number in its part; a ValueError if its columns differ in rows."""
-        place, facts = (
-            f"batch {number}, from row {batch.row[0]}",
-            {} if batch.X is None else facts_of_features(batch.X),
-        )
-        for name in ("y", "weight", "group"):
-            column = getattr(batch, name)
-            facts[name] = "None" if column is None else f"of shape {('n', *column.shape[1:])}".replace("'", "")
-            if column is not None:
-                facts |= {f"the type of {name}": kind_of_values(column) if name != "weight" else None}
+        place = f"batch {number}, from row {batch.row[0]}"
+        facts = {} if batch.X is None else facts_of_features(batch.X)
         for name in ("X", "y", "weight", "group"):
             column = getattr(batch, name)
             if column is not None and np.shape(column)[0] != len(batch):
                 raise ValueError(
                     f"{place}: {name} must have as many rows as the batch, {len(batch)}, got {np.shape(column)[0]}"
                 )
+            if name != "X":
+                facts[name] = "None" if column is None else f"of shape {('n', *column.shape[1:])}".replace("'", "")
+            if name in ("y", "group") and column is not None:
+                facts[f"the type of {name}"] = kind_of_values(column)
         return cls(place, int(batch.row[0]), facts)
 
     def merge(self, other: Schema) -> Schema:
@@ -122,8 +119,6 @@ def facts_of_column(what: str, kind: Any, native: Any) -> dict[str, str | None]:
         return {f"the type of {what}": "categories", **words}
     if kind.is_numeric():
         return {f"the type of {what}": None if kind.is_float() and is_empty(native) else "numbers"}
-    if kind == nw.Boolean or kind.is_temporal():
-        return {f"the type of {what}": "truth values" if kind == nw.Boolean else "times"}
     if kind == nw.String and str(getattr(native, "dtype", "")) != "object":
         return {f"the type of {what}": "text"}
     return {f"the type of {what}": kind_of_values(column_array(native))}

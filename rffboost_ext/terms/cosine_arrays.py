@@ -11,8 +11,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..utils.arrays import row_hashes
 from ..utils.pickling import PickledByFields
+from ..utils.sparse import row_hashes
 from ..utils.typing import Array
 
 # Nodes of a quadrature: for more than twice as many features the integrand is smooth, and more nodes change the

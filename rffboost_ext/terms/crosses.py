@@ -24,16 +24,19 @@ class Crosses:
     def __len__(self) -> int:
         return len(self.table)
 
-    def column(self, X: Array, k: int) -> Array:
-        """Column k at X (n, d), (n,)."""
-        first, second, is_product = self.table[k].tolist()
+    def column(self, X: Array, j: int) -> Array:
+        """Column j of X (n, d) and the columns behind it, (n,)."""
+        if j < X.shape[1]:
+            return np.ascontiguousarray(X[:, j])
+        first, second, is_product = self.table[j - X.shape[1]].tolist()
         a, b = X[:, first].astype(np.float64), X[:, second].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(a * b if is_product else a - b)
 
     def append(self, X: Array) -> Array:
         """X (n, d) and the columns, (n, d + K)."""
-        return np.column_stack([X, *(self.column(X, k) for k in range(len(self)))]) if len(self) else X
+        columns = range(X.shape[1], X.shape[1] + len(self))
+        return np.column_stack([X, *(self.column(X, j) for j in columns)]) if columns else X
 
     def fold(self, values: Array) -> Array:
         """Values of all columns (..., d + K) by feature, (..., d): each parent has half of a cross."""

@@ -53,12 +53,10 @@ def number_by_level(roots: Array, left: Array, right: Array) -> tuple[Array, Arr
 
 def require_structure(roots: Array, left: Array, right: Array) -> None:
     """Raise a ValueError unless each node has two later children or none, -1 for both, and one parent."""
-    inner, n = np.flatnonzero(left >= 0), len(left)
+    inner = np.flatnonzero(left >= 0)
     if (right[left < 0] >= 0).any():
         raise ValueError("a node of trees must have two children or none, got a right child only")
     # Children come after their parent, so every path ends.
     for child in (left[inner], right[inner]):
-        require_range("node ids of children", child, inner + 1, n)
-    parents = np.bincount(np.concatenate([roots, left[inner], right[inner]]), minlength=n)
-    if (parents > 1).any():
-        raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+        require_range("node ids of children", child, inner + 1, len(left))
+    number_by_level(roots, left, right)

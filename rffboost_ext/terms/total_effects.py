@@ -101,17 +101,7 @@ def changes_of_outputs(weight: Array, angles: Array, shift: Array, omega: Array,
 
 
 def series_changes(weight: Array, angles: Array, shift: Array, omega: Array) -> Array:
-    """Changes of the outputs if each of k features is shifted alone, (k, n, C).
-
-    Parameters
-    ----------
-    weight : ndarray of shape (M, C)
-    angles : ndarray of shape (n, M)
-    shift : ndarray of shape (n, k)
-        Changes of the features.
-    omega : ndarray of shape (M, k)
-        Frequencies of these features, 0 for cosines that are left out.
-    """
+    """As :func:`changes_of_outputs`, by the series; frequencies of cosines that are left out are 0."""
     change = np.zeros((shift.shape[1], len(angles), weight.shape[1]))
     used = omega.any(axis=1)
     # Single precision: sums over rows have far larger errors.

@@ -6,11 +6,8 @@ from functools import reduce
 
 import numpy as np
 
-from .sparse import Rows, SparseRows
+from .sparse import Rows, row_hashes, rows_equal
 from .typing import Array
-
-# Entries of a matrix that are hashed at once.
-BLOCK_SIZE = 1 << 19
 
 
 def row_max(values: Array) -> Array:
@@ -23,43 +20,9 @@ def row_sum(values: Array) -> Array:
     return reduce(np.add, values.T)
 
 
-def rows_equal(A: Rows, B: Rows) -> Array:
-    """Mask (n,) of equal rows of two matrices (n, d); NaN equals NaN."""
-    if isinstance(A, SparseRows):
-        # Features are not infinite.
-        one, other = (SparseRows.of(X).filled(np.full(A.shape[1], np.inf)).matrix for X in (A, B))
-        return np.asarray((one != other).sum(axis=1) == 0)
-    equal = A == B
-    return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
-
-
-def row_hashes(values: Rows) -> Array:
-    """A 64-bit hash of each row of `values` (n, k), floats: (n,). Equal rows have equal hashes."""
-    factor = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64) * 2 + 1
-    if isinstance(values, SparseRows):
-        # The hash of an absent entry is 0.
-        return values.with_entries(mixed_bits(values.matrix.data)).matrix @ factor
-    key = np.empty(len(values), dtype=np.uint64)
-    length = max(1, BLOCK_SIZE // max(1, values.shape[1]))
-    for start in range(0, len(values), length):
-        rows = slice(start, start + length)
-        key[rows] = mixed_bits(values[rows]) @ factor
-    return key
-
-
 def joint_hashes(X: Rows, y: Array) -> Array:
     """A 64-bit hash of each row of X and y together, (n,)."""
     return row_hashes(X) + np.uint64(3) * row_hashes(y)
-
-
-def mixed_bits(values: Array) -> Array:
-    """The bits of numbers, mixed, as uint64; 0 for 0."""
-    # Adding 0 turns -0 into 0. The shift mixes the leading bits, the only ones set in small integers.
-    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0
-    # NaN has many bit patterns.
-    numbers[np.isnan(numbers)] = np.nan
-    bits = numbers.view(np.uint64)
-    return bits ^ (bits >> np.uint64(32))
 
 
 def first_of_equal_rows(key: Array, *arrays: Rows) -> tuple[Array, Array]:

@@ -15,6 +15,8 @@ from .typing import Array
 MOST_COLUMNS, MOST_BYTES, MOST_ENTRIES = 1_000, 2**28, 0.1
 # Bytes of a block of dense rows, and number of sparse rows that are evaluated at once.
 BLOCK_BYTES, BLOCK_ROWS = 2**24, 2_048
+# Entries of an array that are hashed at once.
+HASHED = 2**19
 
 
 class SparseRows:
@@ -153,11 +155,6 @@ def canonical(X: Any) -> csr_array:
     return matrix
 
 
-def is_large(shape: tuple[int, int]) -> bool:
-    """Whether a matrix of this shape stays sparse if few of its entries are not 0."""
-    return 8 * shape[0] * shape[1] > MOST_BYTES or shape[1] > MOST_COLUMNS
-
-
 def compressed(X: Any) -> Rows:
     """A matrix as an array, or as sparse rows if it is wide or large and few of its entries are not 0.
 
@@ -169,9 +166,43 @@ def compressed(X: Any) -> Rows:
     """
     if isinstance(X, SparseRows):
         return X
-    if is_large(X.shape):
+    if 8 * X.shape[0] * X.shape[1] > MOST_BYTES or X.shape[1] > MOST_COLUMNS:
         X = canonical(X) if issparse(X) else X
         # The method of a sparse matrix would sort its entries.
         if np.count_nonzero(X.data if issparse(X) else X) < MOST_ENTRIES * np.prod(X.shape):
             return SparseRows.of(X)
     return np.asarray(X.toarray("C") if issparse(X) else X)
+
+
+def rows_equal(A: Rows, B: Rows) -> Array:
+    """Mask (n,) of equal rows of two matrices (n, d); NaN equals NaN."""
+    if isinstance(A, SparseRows):
+        # Features are not infinite.
+        one, other = (SparseRows.of(X).filled(np.full(A.shape[1], np.inf)).matrix for X in (A, B))
+        return np.asarray((one != other).sum(axis=1) == 0)
+    equal = A == B
+    return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
+
+
+def row_hashes(values: Rows) -> Array:
+    """A 64-bit hash of each row of `values` (n, k), floats: (n,). Equal rows have equal hashes."""
+    factor = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64) * 2 + 1
+    if isinstance(values, SparseRows):
+        # The hash of an absent entry is 0.
+        return values.with_entries(mixed_bits(values.matrix.data)).matrix @ factor
+    key = np.empty(len(values), dtype=np.uint64)
+    length = max(1, HASHED // max(1, values.shape[1]))
+    for start in range(0, len(values), length):
+        rows = slice(start, start + length)
+        key[rows] = mixed_bits(values[rows]) @ factor
+    return key
+
+
+def mixed_bits(values: Array) -> Array:
+    """The bits of numbers, mixed, as uint64; 0 for 0."""
+    # Adding 0 turns -0 into 0. The shift mixes the leading bits, the only ones set in small integers.
+    numbers = np.ascontiguousarray(values, dtype=np.float64) + 0.0
+    # NaN has many bit patterns.
+    numbers[np.isnan(numbers)] = np.nan
+    bits = numbers.view(np.uint64)
+    return bits ^ (bits >> np.uint64(32))

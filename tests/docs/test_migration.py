@@ -22,33 +22,23 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
 )
-from rffboost_ext.utils.migration import TABLE
+from rffboost_ext.utils.migration import tables
 
 from .scripts import run_script
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PACKAGES = ["rffboost_ext", "xgboost", "lightgbm", "catboost", "sklearn"]
-ROWS = [row for title in list(TABLE)[:3] for row in TABLE[title]]
+ROWS = [row for title in list(tables())[:3] for row in tables()[title]]
 # Parameters that documentation lists, or listed, and no signature.
 UNSIGNED = """lambda nthread silent seed eta alpha min_split_loss quantile_alpha huber_slope tweedie_variance_power
 feval base_score init_score"""
 
 
-def section(title: str) -> list[list[str]]:
-    """The cells of the table of a section of the page, without its head."""
-    text = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
-@pytest.mark.parametrize("title", TABLE)
-def test_the_page_shows_the_table(title):
-    names = [", ".join(f"`{name}`" for name in row.elsewhere.split()) for row in TABLE[title]]
-    pairs = zip(TABLE[title], names, strict=True)
-    assert section(title) == [
-        [f"`{row.here}`", cell, row.note] if row.here else [cell, row.note] for row, cell in pairs
-    ]
+def test_each_section_has_a_table():
+    assert len(tables()) == 7
+    assert all(row.elsewhere for rows in tables().values() for row in rows)
+    assert all(len(rows) > 3 for rows in tables().values())
 
 
 def test_names_elsewhere_exist():
@@ -66,7 +56,7 @@ def test_names_elsewhere_exist():
     aliases = importlib.import_module("lightgbm.basic")._ConfigAliases._get_all_param_aliases()
     known |= {*aliases, *(alias for several in aliases.values() for alias in several)}
     known |= set(importlib.import_module("xgboost").XGBRegressor().get_params())
-    assert {name for row in ROWS for name in row.elsewhere.split()} <= known
+    assert {name for row in ROWS for name in row.elsewhere} <= known
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.here)
@@ -92,8 +82,7 @@ def test_names_here_exist(row):
 
 @pytest.mark.parametrize(("title", "known"), [("Objectives", LOSSES.names()), ("Metrics", None)])
 def test_losses_and_metrics_here_exist(title, known):
-    names = {name for row in section(title) for name in re.findall(r"`(\w+)`", row[0])}
-    assert names <= set(known or [*LOSSES.names(), *get_scorer_names()])
+    assert {row.here for row in tables()[title]} <= set(known or [*LOSSES.names(), *get_scorer_names()])
 
 
 @pytest.mark.parametrize(

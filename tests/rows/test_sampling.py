@@ -20,7 +20,7 @@ from ..cases import LOSS_CASES, Array, make_round
 
 def draw(seed: int, gradient: Array, weight: Array, size: int) -> tuple[Array, Array]:
     """Rows drawn by their probabilities, and their factors."""
-    chances = sampling_probabilities(gradient, weight, size)
+    chances = sampling_probabilities(np.abs(gradient).sum(axis=1), weight, size)
     return draw_weighted(np.random.default_rng(seed), chances, size)
 
 
@@ -65,7 +65,7 @@ def test_probabilities_are_those_that_are_stated(n_outputs: int, heavy: float, s
     rng = np.random.default_rng(size)
     gradient, weight = rng.normal(size=(300, n_outputs)), rng.uniform(0.5, 2.0, 300)
     weight[::50] *= heavy
-    chances = sampling_probabilities(gradient, weight, size)
+    chances = sampling_probabilities(np.abs(gradient).sum(axis=1), weight, size)
     np.testing.assert_allclose(chances, stated(gradient, weight, size), rtol=1e-9)
     assert chances.sum() == pytest.approx(size)
     assert (heavy > 1.0) == (chances == 1.0).any() or size == 150
@@ -117,7 +117,7 @@ def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
 )
 def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
     gradient = np.zeros((1_000, 1))
-    chances = sampling_probabilities(gradient, weight, 100)
+    chances = sampling_probabilities(gradient[:, 0], weight, 100)
     assert ((chances >= 0.0) & (chances <= 1.0)).all()
     kept, factor = draw(0, gradient, weight, 100)
     assert np.isfinite(factor).all()
@@ -131,7 +131,7 @@ def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
     made = make_round(case)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
-    expected = np.abs(np.sqrt(loss.scales.unit) * gradient).sum(axis=1, keepdims=True)
+    expected = np.abs(np.sqrt(loss.scales.unit) * gradient).sum(axis=1)
     np.testing.assert_allclose(
         gradient_magnitude(loss, Observations(y, np.ones(len(y))), raw), expected, rtol=1e-12
     )

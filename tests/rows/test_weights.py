@@ -10,7 +10,7 @@ import pytest
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.rows.dataset import Dataset, merge_duplicates
 from rffboost_ext.terms import FeatureMap
-from rffboost_ext.utils.arrays import row_hashes
+from rffboost_ext.utils.sparse import row_hashes
 
 from ..cases import as_targets, make_data, make_estimator, pairs
 

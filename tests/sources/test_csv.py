@@ -91,7 +91,6 @@ MALFORMED = {
     "no rows and no header": ("", r"bad\.csv: Empty"),
     "a header in latin-1": ("größe,b\n1,2\n".encode("latin-1"), r"bad\.csv: .*utf-8"),
     "a cell in latin-1": ("a,b\n1,x\n2,ß\n".encode("latin-1"), r"bad\.csv: row 1, column 'b' .*UTF8"),
-    "another delimiter": ("a;b\n1;2\n", r"delimiter .*bad\.csv.*'a;b'.*';'"),
     "the same name twice": ("a,a\n1,2\n", r"bad\.csv .*'a' twice"),
 }
 
@@ -103,7 +102,7 @@ def test_malformed_files_are_named_with_the_line(case, tmp_path):
     (tmp_path / "bad.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError, match=words):
         sources.csv(tmp_path / "bad.csv")
-    if case not in ("another delimiter", "the same name twice"):
+    if case != "the same name twice":
         with pytest.raises(ValueError, match=words):
             sources.csv([tmp_path / "ok.csv", tmp_path / "bad.csv"], columns=None)
 

@@ -59,7 +59,6 @@ BAD = {
     "no stream": (lambda p: sources.arrow([[1.0]]), TypeError, "data.*list"),
     "delimiter": (lambda p: sources.csv(p / "a.csv", delimiter=";;"), ValueError, "delimiter.*';;'"),
     "types": (lambda p: sources.csv(p / "a.csv", types={"q": pa.int8()}), ValueError, "types.*'q'"),
-    "spill": (lambda p: sources.arrow(TABLE, spill="yes"), TypeError, "spill.*yes"),
     "twice": (lambda p: sources.arrow(pa.table([[1], [2]], names=["a", "a"])), ValueError, "'a' twice"),
 }
 

@@ -209,9 +209,7 @@ class BinnedFeatures:
 
         def bin_columns(first: int, last: int) -> None:
             for j in range(first, last):
-                own = j < n_features
-                values = np.ascontiguousarray(X[:, j]) if own else crosses.column(X, j - n_features)
-                target, coded = codes[j], j in n_levels
+                values, target, coded = crosses.column(X, j), codes[j], j in n_levels
                 columns[j] = (
                     category(values, n_levels[j], target) if coded else Numbers(values, weight, max_bin, target)
                 )
@@ -242,6 +240,20 @@ class BinnedFeatures:
     @property
     def chances(self) -> None:
         """None: columns are drawn with equal probabilities."""
+
+    def originals(self, design: Design, feature: Array) -> tuple[Array, Array]:
+        """An array (d, n), filled for the features in `feature` (D,) at least, and `feature`."""
+        X = design.original
+        if X.flags.f_contiguous:
+            return X.T, feature
+        # Pages of other columns take no memory.
+        memory, filled = design.cache(
+            (BinnedFeatures, "originals"), lambda: (np.empty(X.shape[::-1], X.dtype), set[int]())
+        )
+        for f in set(feature.tolist()) - filled:
+            memory[f] = X[:, f]
+            filled.add(f)
+        return memory, feature
 
     def search(self, max_depth: int, n_sums: int, n_jobs: int) -> DenseSearch:
         """The search for splits, with memory for trees of a depth and a number of derivatives of each row."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -73,15 +72,15 @@ class SymmetricGrower:
         learner, design = self.learner, round.design
         most = int(learner.crosses)
         if most > 1:
-            self.features = self._binned(round, self._chosen_crosses(round, most))
+            self.features = self._binned(round, self._important_crosses(round, most))
         n_gradients = min(round.raw.shape[1], N_PROJECTIONS)
         # Sums are added in pairs: gradients and the hessian.
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         key = DenseSearch, learner.max_bin, self.features.crosses.table.tobytes(), size
         return design.cache(key, lambda: self.features.search(*size, design.n_jobs))
 
-    def _chosen_crosses(self, round: Round, most: int) -> Crosses:
-        """The crosses of the most important numbers, which are chosen in the first round of a fit."""
+    def _important_crosses(self, round: Round, most: int) -> Crosses:
+        """The crosses of the most important numbers in the first round of a fit."""
         learner, columns = self.learner, self.features.columns
         signs = [0] * len(columns) if learner.monotone_constraints is None else learner.monotone_constraints
         free = np.array([column.is_number and not sign for column, sign in zip(columns, signs, strict=True)])
@@ -138,11 +137,8 @@ class SymmetricGrower:
 
     def _leaves(self, design: Design, tree: SymmetricTrees) -> Array:
         """The leaf of each training row in a tree, (n,), int32."""
-        original = design.original
-        if isinstance(original, SparseRows) or tree.other is not None:
-            return tree.leaves(original)[:, 0]
-        feature, (subset, members) = tree.feature[0], tree.category_sets
-        columns, leaf = self._columns_of(design, feature.tolist()), np.empty(len(original), dtype=np.int32)
+        columns, feature = self._tested_columns(design, tree)
+        (subset, members), leaf = tree.category_sets, np.empty(design.n_samples, dtype=np.int32)
         splits = feature, tree.threshold[0], tree.missing_right[0], subset[0], members
         kernel = compiled("symmetric_tree_evaluation").find_leaves_by_column
         run_over_tiles(kernel, len(leaf), design.n_jobs, columns, *splits, leaf, least=MIN_ROWS_PER_THREAD)
@@ -201,41 +197,26 @@ class SymmetricGrower:
         design = round.design
         original, d = design.original, design.original.shape[1]
         plain, crosses = tree.split_columns(d)
-        feature = plain.feature[0]
-        columns, listed = self.features.columns, feature.tolist()
+        columns, listed = self.features.columns, plain.feature[0].tolist()
         is_number = [f >= d or columns[f].is_number for f in listed]
         # A feature of several levels has one slope.
         has_slope = np.array([is_number[level] and f not in listed[:level] for level, f in enumerate(listed)])
 
-        def column(f: int) -> Array:
-            return original[:, f].astype(np.float64) if f < d else crosses.column(original, f - d)
-
         def range_of(f: int) -> tuple[float, float, float, float]:
             key = SymmetricGrower, "range", *([f] if f < d else crosses.table[f - d].tolist())
-            return design.cache(key, lambda: central_range(column(f), round.loss_weight))
+            return design.cache(key, lambda: central_range(crosses.column(original, f), round.loss_weight))
 
         low, high, center, scale = np.array(list(map(range_of, listed))).T.copy()
-        if len(crosses) or isinstance(original, SparseRows):
-            values, feature = np.stack(list(map(column, listed))), np.arange(tree.depth, dtype=np.int32)
-        else:
-            values = self._columns_of(design, listed)
-        return Lines(
-            values, feature, low, high, center, np.where(has_slope, scale, np.inf), self._factors(tree.depth)
-        )
+        tested = self._tested_columns(design, tree)
+        return Lines(*tested, low, high, center, np.where(has_slope, scale, np.inf), self._factors(tree.depth))
 
-    def _columns_of(self, design: Design, listed: Sequence[int]) -> Array:
-        """The features of the training rows, (d, n), of which those that are listed have been filled."""
-        original = design.original
-        if original.flags.f_contiguous:
-            return original.T
-        # Pages of other columns take no memory.
-        memory, filled = design.cache(
-            (SymmetricGrower, "columns"), lambda: (np.empty(original.shape[::-1], original.dtype), set[int]())
-        )
-        for f in set(listed) - filled:
-            memory[f] = original[:, f]
-            filled.add(f)
-        return memory
+    def _tested_columns(self, design: Design, tree: SymmetricTrees) -> tuple[Array, Array]:
+        """Columns of the training rows, (m, n), and the one that each level of a tree tests, (D,), int32."""
+        plain, crosses = tree.split_columns(design.original.shape[1])
+        if not len(crosses):
+            return self.features.originals(design, plain.feature[0])
+        columns = [crosses.column(design.original, f) for f in plain.feature[0].tolist()]
+        return np.stack(columns), np.arange(tree.depth, dtype=np.int32)
 
     def _factors(self, depth: int) -> Array:
         """Memory for the factors of a tree, (n, P)."""

@@ -109,7 +109,7 @@ def central_range(values: Array, weight: Array) -> tuple[float, float, float, fl
     counted = (weight > 0.0) & ~np.isnan(values)
     if not counted.any():
         return 0.0, 0.0, 0.0, 1.0
-    values, weight = values[counted], weight[counted] / weight.max()
+    values, weight = values[counted].astype(np.float64), weight[counted] / weight.max()
     unequal = None if weight.min() == weight.max() else weight
     low, high = np.quantile(values, (TAIL, 1.0 - TAIL), weights=unequal, method="inverted_cdf")
     values = np.clip(values, low, high)

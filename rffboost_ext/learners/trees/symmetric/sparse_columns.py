@@ -148,7 +148,7 @@ class SparseFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
         entries = X.columns
-        dense = [crosses.column(X, k) for k in range(len(crosses))]
+        dense = [crosses.column(X, X.shape[1] + k) for k in range(len(crosses))]
         further = [np.flatnonzero(values) for values in dense]
         begin = np.append(entries.indptr, len(entries.data) + np.cumsum(list(map(len, further)))).astype(np.int64)
         rows = np.concatenate([entries.indices, *further]).astype(np.uint32)
@@ -187,6 +187,11 @@ class SparseFeatures:
         own = slice(self.begin[column], self.begin[column + 1])
         out[self.rows[own]] = self.codes[own]
         return out
+
+    def originals(self, design: Design, feature: Array) -> tuple[Array, Array]:
+        """The features (D, n) of `feature` (D,), and their places."""
+        columns = np.ascontiguousarray(design.original[:, feature].T)
+        return columns, np.arange(len(feature), dtype=np.int32)
 
     def search(self, max_depth: int, n_sums: int, n_jobs: int) -> SparseSearch:
         """The search for splits."""
