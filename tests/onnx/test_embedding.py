@@ -76,8 +76,7 @@ ESTIMATORS = {
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
-@pytest.mark.parametrize("opset", [11, 18])
+@pytest.mark.parametrize(("dtype", "opset"), [(FLOAT32, 18), (FLOAT64, 11)], ids=str)
 def test_an_estimator_of_sklearn_fits_into_any_graph(name: str, dtype: Any, opset: int) -> None:
     model = clone(ESTIMATORS[name]).fit(X, Y)
     graph, x = begin(dtype, opset)

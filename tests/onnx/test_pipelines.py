@@ -58,7 +58,7 @@ SCALERS = (
 )
 
 
-@pytest.mark.parametrize(("learner", "scaler"), zip(LEARNER_NAMES, cycle(SCALERS)))
+@pytest.mark.parametrize(("learner", "scaler"), [*zip(LEARNER_NAMES, cycle(SCALERS))])
 def test_a_scaler_becomes_part_of_the_ensemble(learner: str, scaler: tuple[Any, str]) -> None:
     step, dtype = scaler
     pipeline = make_pipeline(step, "passthrough", booster(learner)).fit(X, Y)
@@ -130,11 +130,13 @@ def test_codes_are_exact_in_float64(step: Any) -> None:
     verify_onnx(pipeline, to_onnx(pipeline, data, dtype="float64"), data, raise_on_mismatch=True)
 
 
-def test_steps_whose_graph_is_not_valid() -> None:
-    pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(2), StandardScaler(), booster()).fit(NEAR, Y)
-    with pytest.raises(
-        ValueError, match=r"not valid in float64: .*Concat.*; export with dtype='float32'"
-    ) as caught:
+@pytest.mark.parametrize(
+    ("steps", "node"),
+    [((StandardScaler(), PolynomialFeatures(2), StandardScaler()), "Concat"), ((SimpleImputer(),), "Imputer")],
+)
+def test_steps_whose_graph_is_not_valid(steps: Any, node: str) -> None:
+    pipeline = make_pipeline(*steps, booster()).fit(NEAR, Y)
+    with pytest.raises(ValueError, match=rf"{node}.*; export with dtype='float32'") as caught:
         to_onnx(pipeline, dtype="float64")
     assert "\n" not in str(caught.value)
     to_onnx(pipeline)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Cosines, Design, Ensemble, Learner, RFFBoostRegressor, Term, Trees, presets
@@ -61,7 +63,7 @@ def test_held_out_rows_belong_to_the_range(data):
     X, y, _ = data
     X = X.copy()
     X[:5] *= 3.0
-    model = RFFBoostRegressor(random_state=0).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=8, random_state=0).fit(X, y)
     keys = {term.clipping.key for term in model.ensemble_.terms if isinstance(term, Cosines)}
     assert keys == {ClipAndLog(X.min(axis=0), X.max(axis=0), means=model.encoder_.expansion.means).key}
 
@@ -81,19 +83,19 @@ def test_gaps_and_categories(data):
     table = pd.DataFrame(X, columns=list("uvw")).assign(city=city)
     table.loc[::7, "v"] = np.nan
     # Alone: a tree that splits off gaps has its threshold a little beyond the range.
-    model = RFFBoostRegressor(learner="rff_newton", random_state=0).fit(table, y)
+    params = {"learner": "rff_newton", "n_estimators": 20, "early_stopping": False, "random_state": 0}
+    model = RFFBoostRegressor(**params).fit(table, y)
     far = pd.DataFrame(Z, columns=list("uvw")).assign(city=pd.Categorical(["a", "b", "c", "d"] * 50))
     far.loc[::5, "v"] = np.nan
     near = far.assign(**dict(zip("uvw", within(table[list("uvw")], far[list("uvw")].to_numpy()).T, strict=True)))
     filled = far["v"].notna().to_numpy()
     # What fills a gap is told by the other numbers as they are.
     np.testing.assert_array_equal(model.predict(far)[filled], model.predict(near)[filled])
-    free = RFFBoostRegressor(learner="rff_newton", random_state=0, extrapolation="continue").fit(table, y)
+    free = RFFBoostRegressor(extrapolation="continue", **params).fit(table, y)
     assert np.abs(free.predict(far) - model.predict(far))[filled].max() > 1e-3
 
 
-@pytest.mark.parametrize("mean", [0.0, 1e5])
-@pytest.mark.parametrize("with_gaps", [False, True])
+@pytest.mark.parametrize(("mean", "with_gaps"), [(0.0, False), (1e5, True)])
 def test_files(mean, with_gaps, data):
     X, y, Z = (part.copy() for part in data)
     X, Z = X + mean, Z + mean
@@ -113,11 +115,8 @@ def test_files(mean, with_gaps, data):
 
 
 def test_a_pipeline_is_held_as_in_python(data):
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     X, y, Z = data
-    model = make_pipeline(StandardScaler(), RFFBoostRegressor(random_state=0)).fit(X + 1e3, y)
+    model = make_pipeline(StandardScaler(), RFFBoostRegressor(n_estimators=8, random_state=0)).fit(X + 1e3, y)
     verify_onnx(model, to_onnx(model), (Z + 1e3).astype(np.float32).astype(float), raise_on_mismatch=True)
     np.testing.assert_allclose(model.predict(Z + 1e3), model.predict(within(X, Z) + 1e3), rtol=0, atol=1e-9)
 
