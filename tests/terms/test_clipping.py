@@ -11,14 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import Cosines, Design, Ensemble, Learner, RFFBoostRegressor, Term, Trees, presets
-from rffboost_ext.inspection.importance import importances
-from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.terms import ClipAndLog, FeatureMap, Mapped
+from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, presets
+from rffboost_ext.terms import ClipAndLog, FeatureMap
 
 from ..cases import each_learner, make_data, make_estimator
 from ..own_parts import Linear
-from .test_terms import EXTENT, cosines, trees
+from .test_terms import EXTENT, trees
 
 
 @pytest.fixture(scope="module")
@@ -121,35 +119,6 @@ def test_a_pipeline_is_held_as_in_python(data):
     np.testing.assert_allclose(model.predict(Z + 1e3), model.predict(within(X, Z) + 1e3), rtol=0, atol=1e-9)
 
 
-def test_slopes_end_with_the_range():
-    rng = np.random.default_rng(0)
-    term = replace(cosines(rng, 2), clipping=EXTENT)
-    low, high = np.maximum(EXTENT.low, -9.0), EXTENT.high
-    at_end, beyond = high[None], high[None] + [[0.5, 0.0, 0.0, 0.0]]
-    slopes = term.gradient(beyond)
-    np.testing.assert_array_equal(slopes[:, :, 0], 0.0)
-    np.testing.assert_array_equal(slopes[:, :, 1:], term.gradient(at_end)[:, :, 1:])
-    free = replace(term, clipping=None).gradient(at_end)
-    np.testing.assert_array_equal(term.gradient(at_end), free)
-    np.testing.assert_array_equal(term.gradient(low[None]), replace(term, clipping=None).gradient(low[None]))
-    assert np.abs(free[:, :, 0]).min() > 0.0
-
-
-def test_shares_beyond_the_range():
-    rng = np.random.default_rng(0)
-    ensemble = Ensemble(np.zeros(2), (replace(cosines(rng, 2), clipping=EXTENT), trees(rng, 2)), np.ones((2, 2)))
-    X, background = 3.0 * rng.standard_normal((6, 4)), 3.0 * rng.standard_normal((5, 4))
-    values = shapley_values(ensemble, X, background)
-    np.testing.assert_allclose(
-        values.sum(axis=2), ensemble.raw(X) - ensemble.raw(background).mean(axis=0), rtol=0, atol=1e-12
-    )
-    alone = Ensemble(np.zeros(2), ensemble.terms[:1], np.ones((1, 2)))
-    # A feature that is beyond the same end in all rows tells nothing.
-    X[:, 0], background[:, 0] = 1.0 + np.abs(X[:, 0]), 1.0 + np.abs(background[:, 0])
-    np.testing.assert_allclose(shapley_values(alone, X, background)[:, :, 0], 0.0, rtol=0, atol=1e-14)
-    assert importances(alone, np.vstack([X, background]))[0] == 0.0
-
-
 def test_an_initial_model_keeps_its_own_range(data):
     X, y, Z = data
     few = np.abs(X).max(axis=1) < 2.0
@@ -238,27 +207,6 @@ def test_a_range_leaves_gaps_and_infinities_where_they_belong():
 def test_a_range_beyond_float32_is_none_in_it():
     clipping = ClipAndLog(np.array([-1e300]), np.array([1e300]))
     np.testing.assert_array_equal(clipping(np.array([[3e38]], dtype=np.float32)), np.array([[3e38]], np.float32))
-
-
-def test_designs_hold_cosines_alone():
-    X = np.random.default_rng(0).standard_normal((20, 4))
-    design = Design(X, FeatureMap(None, EXTENT, X.mean(axis=0), X.std(axis=0)))
-    assert design.restore(cosines(np.random.default_rng(1))).clipping is EXTENT
-    restored = design.restore(trees(np.random.default_rng(1)))
-    assert isinstance(restored, Mapped)
-    assert isinstance(restored.term, Trees)
-
-
-def test_cosines_of_an_expansion_are_held_behind_it(data):
-    X, y, _ = data
-    X = X.copy()
-    X[::4, 0] = np.nan
-    model = RFFBoostRegressor(learner="rff_newton", n_estimators=2, early_stopping=False).fit(X, y)
-    term = model.ensemble_.terms[0]
-    assert isinstance(term, Mapped)
-    inputs = term.feature_map(X)
-    np.testing.assert_array_equal(term.term.clipping.low, inputs.min(axis=0))
-    np.testing.assert_array_equal(term.term.clipping.high, inputs.max(axis=0))
 
 
 def test_a_learners_own_range_is_kept_within_that_of_the_data():

@@ -105,16 +105,6 @@ def test_kinds_must_agree():
             average([models[0], model])
 
 
-def test_codes_of_one_coding_become_those_of_another():
-    old, other = (CategoryEncoding((None, np.array(list(letters), dtype=object))) for letters in ("bd", "ac"))
-    new = joint_encoding([old, other])
-    assert new.categories[1].tolist() == list("abcd")
-    recoding = recoding_of(old, new)
-    assert recoding.codes[1].tolist() == [1, 3]
-    assert recoding.unknown(1).tolist() == [0, 2]
-    assert set(recoding.codes) == {1}
-
-
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     frame, target = table()
