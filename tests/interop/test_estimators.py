@@ -30,7 +30,7 @@ from .interop_cases import (
     TWO,
     WEIGHT,
     XGBOOST,
-    Multinomial,
+    Halved,
     X,
     cases,
     cases_of_xgboost,
@@ -123,7 +123,7 @@ def test_a_file_of_xgboost_records_the_loss(loss, y, tmp_path):
 
 
 def test_a_file_without_a_loss_that_is_known_is_refused(tmp_path):
-    XGBOOST.estimator(Multinomial(), n_estimators=2).fit(X, CLASSES).save_model(tmp_path / "m.json")
+    XGBOOST.estimator(Halved(), n_estimators=2).fit(X, CLASSES).save_model(tmp_path / "m.json")
     with pytest.raises(ValueError, match="not registered here"):
         rxgb.XGBClassifier().load_model(tmp_path / "m.json")
     xgb.XGBClassifier(n_estimators=2).fit(X, BINARY).save_model(tmp_path / "theirs.json")
