@@ -51,9 +51,8 @@ def copied(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def foreign() -> bytes:
     """A valid model of another program."""
-    node = onnx.helper.make_node("Relu", ["X"], ["Y"])
-    values = [onnx.helper.make_tensor_value_info(name, 1, ["N", 2]) for name in "XY"]
-    return onnx.helper.make_model(onnx.helper.make_graph([node], "g", values[:1], values[1:])).SerializeToString()
+    text = '<ir_version: 8, opset_import: ["": 13]> g (float[N, 2] X) => (float[N, 2] Y) { Y = Relu(X) }'
+    return onnx.parser.parse_model(text).SerializeToString()
 
 
 def changed(change: Callable[[onnx.ModelProto], Any]) -> bytes:
