@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -78,12 +79,18 @@ def test_what_cannot_be_drawn_is_said(model):
         ImportanceDisplay.from_estimator(model, max_features=0)
 
 
-@pytest.mark.parametrize("display", [ImportanceDisplay, HistoryDisplay])
-def test_an_unfitted_estimator_is_refused(display):
-    from sklearn.exceptions import NotFittedError
+UNFITTED = {
+    "importances": ImportanceDisplay.from_estimator,
+    "history": HistoryDisplay.from_estimator,
+    "shap_values": lambda model: model.shap_values(X[:1], X[:1]),
+    "gradient": lambda model: model.gradient(X[:1]),
+}
 
+
+@pytest.mark.parametrize("name", UNFITTED)
+def test_an_unfitted_estimator_is_refused(name):
     with pytest.raises(NotFittedError):
-        display.from_estimator(RFFBoostRegressor())
+        UNFITTED[name](RFFBoostRegressor())
 
 
 def test_estimators_around_boosters_are_named():

@@ -48,8 +48,9 @@ def test_scores_beyond_the_range_are_those_at_its_end(loss, learner):
         assert np.abs(held.raw(3.0 * X) - free.raw(3.0 * X)).max() > 1e-3
 
 
-@pytest.mark.parametrize("params", [{}, {"standardize": False, "learner": "rff_newton"}])
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("params", "precision"), [({}, np.float32), ({"standardize": False, "learner": "rff_newton"}, np.float64)]
+)
 def test_estimators_as_they_come(params, precision, data):
     X, y, Z = (part.astype(precision) for part in data)
     model = RFFBoostRegressor(n_estimators=15, n_folds=2, random_state=0, **params).fit(X, y)
