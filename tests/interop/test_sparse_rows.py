@@ -154,12 +154,13 @@ def test_no_array_is_larger_than_a_block(host, params, monkeypatch):
 
     for cls in (sp.csr_matrix, sp.csr_array):
         monkeypatch.setattr(cls, "toarray", counted, raising=False)
-    rows = sp.csr_matrix(widened(X, width))
-    model = host.estimator(**params).fit(rows, Y, **host.watch(rows[::2], Y[::2]))
+    whole = widened(X, width)
+    rows = sp.csr_matrix(whole)
+    model = host.estimator(n_estimators=2, **params).fit(rows, Y, **host.watch(rows[::2], Y[::2]))
     found = host.scores(model, rows)
     assert max(sizes) <= (0 if host is LIGHTGBM or params else sparse.BLOCK_BYTES + 8 * width)
-    dense = host.estimator(**params).fit(rows.todense().A, Y)
-    np.testing.assert_array_equal(found, host.scores(dense, rows.todense().A))
+    dense = host.estimator(n_estimators=2, **params).fit(whole, Y)
+    np.testing.assert_array_equal(found, host.scores(dense, whole))
 
 
 @hosts
