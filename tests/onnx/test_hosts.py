@@ -110,12 +110,11 @@ def trained(objective: str) -> xgb.Booster:
     return xgb.train(settings, data, 5)
 
 
-@pytest.mark.parametrize("objective", sorted(XGBOOST))
-def test_boosters_of_every_objective(objective: str) -> None:
+@pytest.mark.parametrize(("objective", "dtype"), [*zip(sorted(XGBOOST), cycle(["mixed", "float64"]))])
+def test_boosters_of_every_objective(objective: str, dtype: str) -> None:
     booster = trained(objective)
-    for dtype in ("mixed", "float64"):
-        model = to_onnx(booster, dtype=dtype)
-        verify_onnx(booster, model, GAPS, raise_on_mismatch=True)
+    model = to_onnx(booster, dtype=dtype)
+    verify_onnx(booster, model, GAPS, raise_on_mismatch=True)
     predictor, wanted = OnnxPredictor(model), booster.predict(xgb.DMatrix(X))
     names = {"multi:softmax": "label", "binary:logitraw": "score"}
     is_classifier = hasattr(predictor, "classes_")

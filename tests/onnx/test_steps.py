@@ -146,9 +146,12 @@ STEPS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("learner", "rows"), [("mixture", X), ("tree", HOLED), ("rff_newton", HOLED)])
-@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
-def test_gaps_pass_steps_where_fit_saw_some_only(steps: Any, learner: str, rows: np.ndarray) -> None:
+@pytest.mark.parametrize(
+    ("kind", "learner", "rows"),
+    [*((kind, "tree", HOLED) for kind in STEPS), ("scaled", "mixture", X), ("folded", "rff_newton", HOLED)],
+)
+def test_gaps_pass_steps_where_fit_saw_some_only(kind: str, learner: str, rows: np.ndarray) -> None:
+    steps = STEPS[kind]
     pipeline = steps(regressor(learner, missing="error")).fit(rows, TARGET)
     predictor = OnnxPredictor(to_onnx(pipeline))
     for column in range(3):
