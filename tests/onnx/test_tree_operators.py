@@ -50,7 +50,7 @@ def fitted(learner: str) -> tuple[Any, pd.DataFrame]:
     frame["c"] = codes = RNG.integers(0, 30, n)
     y = np.digitize(frame.a + frame.b**2 + RNG.standard_normal(30)[codes], [0.0, 1.5])
     frame = frame.assign(c=pd.Categorical(codes)).mask(RNG.random((n, 3)) < 0.1)
-    model = RFFBoostClassifier(learner=LEARNERS[learner], n_estimators=70, early_stopping=False, random_state=0)
+    model = RFFBoostClassifier(learner=LEARNERS[learner], n_estimators=20, early_stopping=False, random_state=0)
     return model.fit(frame, y), frame
 
 
