@@ -103,7 +103,7 @@ def test_arrays_give_the_model_of_a_fit_in_memory(name, cut, form):
 
 @pytest.mark.parametrize(
     ("name", "knows_categories"),
-    [("two classes", False), ("two classes", True), ("two targets", False), ("queries", False)],
+    [("two classes", True), ("two targets", False), ("queries", False)],
 )
 def test_tables_give_the_model_of_a_fit_in_memory(name, knows_categories):
     model, local, y, arguments = CASES[name]

@@ -27,7 +27,7 @@ from rffboost_ext.inspection.importance import importances, variances
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import FeatureMap
 from rffboost_ext.terms.total_effects import total_effects
-from rffboost_ext.utils.coalitions import by_all_coalitions, by_random_orders, shapley_by_evaluation
+from rffboost_ext.utils.coalitions import shapley_by_evaluation
 
 from ..oracles.shapley import by_definition
 
@@ -167,14 +167,6 @@ def test_random_orders_are_exact_for_pairs_and_near_for_more(size, atol):
     np.testing.assert_allclose(values, expected, rtol=0, atol=atol)
     np.testing.assert_allclose(values.sum(axis=2), expected.sum(axis=2), rtol=0, atol=1e-12)
     assert np.corrcoef(values.ravel(), expected.ravel())[0, 1] > 0.98
-
-
-def test_few_background_rows_take_more_orders_each():
-    term, rows, background, calls = waves(4, 4), X[:2, [0, 1, 2, 0]], X[5:6, [0, 1, 2, 0]], []
-    player = np.arange(4)
-    values = by_random_orders(lambda X: calls.append(len(X)) or term(X), rows, background, player)
-    assert sum(calls) == 2 * 64 * 5 * 2
-    np.testing.assert_allclose(values, by_all_coalitions(term, rows, background, player), atol=0.1)
 
 
 def test_total_effects_of_any_function_are_those_of_cosines():

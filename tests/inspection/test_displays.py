@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -15,7 +16,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from rffboost_ext.displays import HistoryDisplay, ImportanceDisplay  # noqa: E402
-from rffboost_ext.inspection.plot_style import LONGEST, distinct_labels  # noqa: E402
+from rffboost_ext.inspection.plot_style import LONGEST  # noqa: E402
 
 from .display_cases import NAMES, X, Y  # noqa: E402
 
@@ -78,12 +79,18 @@ def test_what_cannot_be_drawn_is_said(model):
         ImportanceDisplay.from_estimator(model, max_features=0)
 
 
-@pytest.mark.parametrize("display", [ImportanceDisplay, HistoryDisplay])
-def test_an_unfitted_estimator_is_refused(display):
-    from sklearn.exceptions import NotFittedError
+UNFITTED = {
+    "importances": ImportanceDisplay.from_estimator,
+    "history": HistoryDisplay.from_estimator,
+    "shap_values": lambda model: model.shap_values(X[:1], X[:1]),
+    "gradient": lambda model: model.gradient(X[:1]),
+}
 
+
+@pytest.mark.parametrize("name", UNFITTED)
+def test_an_unfitted_estimator_is_refused(name):
     with pytest.raises(NotFittedError):
-        display.from_estimator(RFFBoostRegressor())
+        UNFITTED[name](RFFBoostRegressor())
 
 
 def test_estimators_around_boosters_are_named():
@@ -95,31 +102,16 @@ def test_estimators_around_boosters_are_named():
 @pytest.mark.parametrize(
     "names",
     [
-        [f"a column of a terribly long name, number {i} of the table" for i in range(14)],
+        [f"a column of a terribly long name, number {i} of the table" for i in range(12)],
         ["mean of the first measurement", "mean of the other measurement", "x", "mean of the last measurement"],
-        ["short", "also short"],
+        [r"$\x$ price", "$a$ and $b$", "twice", "twice"],
     ],
 )
-def test_labels_are_as_distinct_as_names(names):
-    labels = distinct_labels(names)
-    assert len(set(labels)) == len(names)
-    assert max(map(len, labels)) <= LONGEST
-    # One name twice has one label.
-    assert distinct_labels([*names, names[0]])[-1] == labels[0]
-
-
-def test_labels_are_short_and_no_formulas(tmp_path):
-    names = [
-        r"$\x$ price",
-        "$a$ and $b$",
-        "a very long name of a column that no figure has room for",
-        "d",
-        "e",
-        "f",
-    ]
-    model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False).fit(X, Y)
-    display = ImportanceDisplay.from_estimator(model, feature_names=names)
-    display.figure_.savefig(tmp_path / "figure.png")
-    labels = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert r"\$a\$ and \$b\$" in labels
-    assert max(map(len, labels)) < 30
+def test_labels_are_short_as_distinct_as_names_and_no_formulas(names):
+    display = ImportanceDisplay(np.full(len(names), 1.0 / len(names)), names).plot()
+    display.figure_.canvas.draw()
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    shown = [label.replace(r"\$", "dollar") for label in labels]
+    assert not any("$" in label for label in shown)
+    assert len(set(labels)) == len(set(names))
+    assert max(len(label.replace("\\", "")) for label in labels) <= LONGEST

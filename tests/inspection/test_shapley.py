@@ -88,17 +88,6 @@ def test_trees_agree_with_the_shap_package():
     np.testing.assert_allclose(ours[:, 0], values, rtol=0, atol=1e-4)
 
 
-def test_an_unfitted_estimator_says_so():
-    from sklearn.exceptions import NotFittedError
-
-    for call in (
-        lambda m: m.shap_values(np.zeros((1, 2)), np.zeros((1, 2))),
-        lambda m: m.gradient(np.zeros((1, 2))),
-    ):
-        with pytest.raises(NotFittedError):
-            call(RFFBoostRegressor())
-
-
 @pytest.mark.parametrize("has_categories", [False, True])
 def test_the_default_background_is_rows_of_the_fit(has_categories, tmp_path):
     X, y = make_friedman1(150, n_features=5, random_state=0)

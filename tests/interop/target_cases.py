@@ -1,32 +1,30 @@
-"""Losses whose scores are not one for each column of their target, as users would write them."""
+"""Losses whose scores are not one for each column of their target, or are relative to it, as users write them."""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import expit
+from dataclasses import dataclass
 
-from rffboost_ext import Loss
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+
+from rffboost_ext import Link, Loss
 from rffboost_ext.losses import FunctionLink, IdentityLink, LogLink, ParameterLink
 
 from ..cases import DISTRIBUTION_CASES, LOSS_NAMED, OWN_COLUMNS, LossCase, ternary
 
-CUTS = np.array([-1.0, 1.0])
-
 
 class CumulativeLogit(Loss):
-    """One score of three ordered classes."""
+    """One score of ordered classes."""
 
-    task, exact_hessian = "classification", False
+    task, exact_hessian, cuts = "classification", False, np.array([-1.0, 1.0])
 
     def n_scores(self, y, n_classes=None):
         return 1
 
-    link = FunctionLink(
-        lambda raw: np.diff(np.hstack([np.zeros_like(raw), expit(CUTS - raw), np.ones_like(raw)]), axis=1)
-    )
+    link = FunctionLink(lambda raw: np.diff(expit(CumulativeLogit.cuts - raw), axis=1, prepend=0.0, append=1.0))
 
     def odds(self, y, raw):
-        bounds, k = np.array([-40.0, *CUTS, 40.0]), y[:, 0].astype(int)
+        bounds, k = np.array([-40.0, *self.cuts, 40.0]), y[:, 0].astype(int)
         return expit(bounds[k + 1][:, None] - raw), expit(bounds[k][:, None] - raw)
 
     def value(self, y, raw):
@@ -81,12 +79,53 @@ class Gaussian(Loss):
         return np.array([mean, 0.5 * np.log(np.average(np.square(y[:, 0] - mean), weights=weight))])
 
 
+@dataclass(frozen=True)
+class PriorLink(Link):
+    """Softmax of scores plus logs of class shares."""
+
+    log_prior: tuple
+
+    def inverse(self, raw):
+        return softmax(raw + np.array(self.log_prior), axis=1)
+
+
+class PriorSoftmax(Loss):
+    """Softmax of scores relative to the class shares of the training rows (Menon et al., 2021)."""
+
+    task = "classification"
+
+    def __init__(self, log_prior=None):
+        self.log_prior = log_prior
+
+    @property
+    def link(self):
+        return PriorLink(self.log_prior)
+
+    def n_scores(self, y, n_classes=None):
+        return n_classes or max(2, int(y[:, 0].max()) + 1)
+
+    def prepared(self, y, weight, n_classes=None):
+        if self.log_prior is not None:
+            return self
+        counts = np.bincount(y[:, 0].astype(int), weights=weight, minlength=self.n_scores(y, n_classes)) + 1e-9
+        return PriorSoftmax(tuple(np.log(counts / counts.sum()).tolist()))
+
+    def value(self, y, raw):
+        return -log_softmax(raw + np.array(self.log_prior), axis=1)[np.arange(len(y)), y[:, 0].astype(int)]
+
+    def derivatives(self, y, raw):
+        p = self.link.inverse(raw)
+        return p - np.eye(p.shape[1])[y[:, 0].astype(int)], p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        return np.zeros(len(self.log_prior))
+
+
 TARGET_CASES = [
     *OWN_COLUMNS,
     *DISTRIBUTION_CASES,
     LOSS_NAMED["squared_error of 2 targets"],
     LossCase("one score of three classes", CumulativeLogit, ternary),
-    LossCase("two scores of one target", Gaussian, lambda rng, n: rng.normal(3.0, 2.0, (n, 1))),
     LossCase(
         "a column of costs",
         WeightedSquare,

@@ -24,7 +24,7 @@ from .interop_cases import (
     TWO,
     WEIGHT,
     XGBOOST,
-    Multinomial,
+    Halved,
     X,
     cases_of_xgboost,
     hosts,
@@ -51,9 +51,9 @@ def test_bound_model_is_what_the_host_evaluated(host, case):
     train, held = host.matrix(X32[a], y[a], WEIGHT[a]), host.matrix(X32[b], y[b])
     if host is not XGBOOST:
         held.reference = train
-    booster, curves = host.train(train, hybrid, 10, hybrid.metric, [held], **case.many)
+    booster, curves = host.train(train, hybrid, 5, hybrid.metric, [held], **case.many)
     model = hybrid.bind(booster)
-    assert len(model.ensemble_) == 20
+    assert len(model.ensemble_) == 10
     for curve, rows, given in zip(curves, (a, b), (WEIGHT[a], None), strict=True):
         stages = list(model.ensemble_.staged(X32[rows]))[2::2]
         wanted = [mean_value(made, y[rows], raw, given) for raw in stages]
@@ -122,7 +122,7 @@ def test_early_stopping_of_the_host_counts():
 @pytest.mark.parametrize("learner", LEARNERS.names())
 def test_an_objective_is_pickled_after_training(learner):
     hybrid = rxgb.CosineObjective("log_loss", learner=learner)
-    booster, _ = trained(hybrid)
+    booster, _ = trained(hybrid, rounds=3)
     again = pickle.loads(pickle.dumps(hybrid))
     np.testing.assert_array_equal(again.bind(booster).predict_proba(X), hybrid.bind(booster).predict_proba(X))
 
@@ -175,7 +175,7 @@ class Shortening(Step):
         (lambda: trained(rxgb.CosineObjective("log_loss", Tree(2)), y=CLASSES), "num_class=3"),
         (lambda: trained(rxgb.CosineObjective(), y=CLASSES, params={"num_class": 3}), "learner fits one"),
         (lambda: trained(rxgb.CosineObjective("poisson"), y=SIGNAL), "at least 0"),
-        (lambda: trained(rxgb.CosineObjective(Multinomial(), Tree(2)), y=CLASSES), "num_class=3"),
+        (lambda: trained(rxgb.CosineObjective(Halved(), Tree(2)), y=CLASSES), "num_class=3"),
         (lambda: trained(rxgb.CosineObjective(step=Shortening())), "shortens earlier rounds"),
         (lambda: rxgb.CosineObjective().bind(trained(None, y=SIGNAL)[0]), "nothing was trained"),
         (lambda: rxgb.CosineObjective().attach(xgb.DMatrix(X, BINARY), X[:5]), "shape"),

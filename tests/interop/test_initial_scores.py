@@ -61,13 +61,6 @@ def test_fits_go_on(kind):
     )
 
 
-def test_regression_goes_on_far_from_zero():
-    y = SIGNAL + 1e3
-    given = xgb.XGBRegressor(n_estimators=6, max_depth=2, n_jobs=1).fit(X, y)
-    model = RFFBoostRegressor(n_estimators=20, random_state=0).fit(X, y, init_model=given)
-    assert np.square(model.predict(X) - y).mean() < np.square(given.predict(X) - y).mean()
-
-
 def test_warm_start_goes_on_from_it():
     given = logistic()
     params = {"learner": "rff_1", "random_state": 0}
@@ -78,11 +71,6 @@ def test_warm_start_goes_on_from_it():
     np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
     with pytest.raises(ValueError, match="init_model must be None"):
         model.fit(X, BINARY, init_model=given)
-
-
-def test_early_stopping_keeps_the_given_rounds():
-    model = RFFBoostClassifier(n_estimators=5, early_stopping=True, random_state=0)
-    assert model.fit(X, BINARY, init_model=logistic()).n_estimators_ >= 6
 
 
 @pytest.mark.parametrize("max_cat_to_onehot", [1, 100])
@@ -147,46 +135,32 @@ def ranker():
     return xgb.XGBRanker(n_estimators=3).fit(X, BINARY, group=[len(X)])
 
 
-@pytest.mark.parametrize(
-    ("shell", "y", "given", "error", "words"),
-    [
-        (RFFBoostClassifier("exponential"), BINARY, logistic, ValueError, "init_model must have the link of"),
-        (RFFBoostRegressor(), SIGNAL, logistic, ValueError, "init_model must have the link of"),
-        (RFFBoostRegressor(), SIGNAL, ranker, ValueError, "init_model must have the link of"),
-        (RFFBoostClassifier(), BINARY, lambda: "model.json", TypeError, "init_model must be"),
-        (RFFBoostClassifier(), BINARY, RFFBoostClassifier, Exception, "not fitted"),
-        (
-            RFFBoostClassifier(),
-            BINARY,
-            lambda: xgb.XGBClassifier(n_estimators=2).fit(X[:, :3], BINARY),
-            ValueError,
-            "4 features of X, got 3",
-        ),
-        (
-            RFFBoostClassifier(),
-            BINARY,
-            lambda: xgb.XGBClassifier(n_estimators=2).fit(X, CLASSES),
-            ValueError,
-            "1 outputs",
-        ),
-        (
-            RFFBoostClassifier(),
-            BINARY + 5,
-            lambda: RFFBoostClassifier(n_estimators=2).fit(X, BINARY),
-            ValueError,
-            "classes of y",
-        ),
-        (
-            RFFBoostRegressor(),
-            SIGNAL,
-            lambda: RFFBoostClassifier(n_estimators=2).fit(X, BINARY),
-            ValueError,
-            "init_model must be a regressor, as this one is, got a classifier: RFFBoostClassifier",
-        ),
-    ],
-)
-def test_models_that_do_not_suit_are_named(shell, y, given, error, words):
-    with pytest.raises(error, match=words):
+def small(kind, rows=X, y=BINARY):
+    """A function that fits a model of a kind."""
+    return lambda: kind(n_estimators=2).fit(rows, y)
+
+
+UNSUITABLE = [
+    (RFFBoostClassifier("exponential"), BINARY, logistic, "init_model must have the link of"),
+    (RFFBoostRegressor(), SIGNAL, logistic, "init_model must have the link of"),
+    (RFFBoostRegressor(), SIGNAL, ranker, "init_model must have the link of"),
+    (RFFBoostClassifier(), BINARY, lambda: "model.json", "init_model must be"),
+    (RFFBoostClassifier(), BINARY, RFFBoostClassifier, "not fitted"),
+    (RFFBoostClassifier(), BINARY, small(xgb.XGBClassifier, X[:, :3]), "4 features of X, got 3"),
+    (RFFBoostClassifier(), BINARY, small(xgb.XGBClassifier, y=CLASSES), "1 outputs"),
+    (RFFBoostClassifier(), BINARY + 5, small(RFFBoostClassifier), "classes of y"),
+    (
+        RFFBoostRegressor(),
+        SIGNAL,
+        small(RFFBoostClassifier),
+        "must be a regressor, as this one is, got",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shell", "y", "given", "words"), UNSUITABLE)
+def test_models_that_do_not_suit_are_named(shell, y, given, words):
+    with pytest.raises((TypeError, ValueError), match=words):
         shell.fit(X, y, init_model=given())
     assert not hasattr(shell, "ensemble_")
 

@@ -31,9 +31,8 @@ def fitted(host, X, y, own=True, **params):
 
 
 @hosts
-@pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("y", [SIGNAL, BINARY, CLASSES], ids=["regression", "two classes", "three classes"])
-@pytest.mark.parametrize("rows", [X, GAPS], ids=["whole", "gaps"])
+@pytest.mark.parametrize(("own", "rows"), [(False, X), (True, GAPS)], ids=["theirs, whole", "ours, gaps"])
 def test_linear_models_are_read_and_exported(host, own, y, rows):
     model = fitted(host, rows, y, own)
     ensemble = host.ours.to_ensemble(model)

@@ -10,19 +10,7 @@ from rffboost_ext import LOSSES
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 
-from .interop_cases import BINARY, CLASSES, Halved, Probit, X, cases, hosts
-
-
-def history(host, loss, y):
-    model = host.estimator(loss, n_estimators=2)
-    return host.curve(model.fit(X, y, **host.watch(X[::2], y[::2])))
-
-
-@hosts
-@cases
-def test_a_loss_is_shown_by_its_own_name(host, case):
-    assert list(history(host, case.loss, case.y)) == [LOSSES.name_of(case.loss)]
-
+from .interop_cases import BINARY, CLASSES, Halved, Probit, X, hosts
 
 RNG = np.random.default_rng(0)
 SILENT = {

@@ -17,20 +17,20 @@ from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
 
 from .interop_cases import (
     BINARY,
+    CASES,
     CLASSES,
     HOSTS,
     SIGNAL,
     TWO,
     WEIGHT,
     X,
-    cases,
     hosts,
     mean_value,
 )
 
 
 @hosts
-@cases
+@pytest.mark.parametrize("case", CASES[::4], ids=str)
 def test_a_training_starts_from_the_baseline_and_shows_the_loss(host, case):
     y, (loss, wanted) = case.y, case.fitted(WEIGHT.astype(np.float32).astype(float))
     model, curve = host.bound(host.matrix(X, y, WEIGHT), case.loss, 8)

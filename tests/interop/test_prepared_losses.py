@@ -3,58 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
-from rffboost_ext import Link, Loss
+from rffboost_ext import Loss
 from rffboost_ext.losses import AffineLink, IdentityLink
 
 from .interop_cases import CLASSES, SIGNAL, X, hosts
-
-
-@dataclass(frozen=True)
-class PriorLink(Link):
-    """Softmax of scores plus logs of class shares."""
-
-    log_prior: tuple
-
-    def inverse(self, raw):
-        return softmax(raw + np.array(self.log_prior), axis=1)
-
-
-class PriorSoftmax(Loss):
-    """Softmax of scores relative to the class shares of the training rows (Menon et al., 2021)."""
-
-    task = "classification"
-
-    def __init__(self, log_prior=None):
-        self.log_prior = log_prior
-
-    @property
-    def link(self):
-        return PriorLink(self.log_prior)
-
-    def n_scores(self, y, n_classes=None):
-        return n_classes or max(2, int(y[:, 0].max()) + 1)
-
-    def prepared(self, y, weight, n_classes=None):
-        if self.log_prior is not None:
-            return self
-        counts = np.bincount(y[:, 0].astype(int), weights=weight, minlength=self.n_scores(y, n_classes)) + 1e-9
-        return PriorSoftmax(tuple(np.log(counts / counts.sum()).tolist()))
-
-    def value(self, y, raw):
-        return -log_softmax(raw + np.array(self.log_prior), axis=1)[np.arange(len(y)), y[:, 0].astype(int)]
-
-    def derivatives(self, y, raw):
-        p = self.link.inverse(raw)
-        return p - np.eye(p.shape[1])[y[:, 0].astype(int)], p * (1.0 - p)
-
-    def baseline(self, y, weight):
-        return np.zeros(len(self.log_prior))
+from .target_cases import PriorSoftmax
 
 
 class Centred(Loss):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import lightgbm as lgb
 import numpy as np
 import pytest
@@ -13,82 +15,61 @@ from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.metrics import ndcg_score
 
+from .interop_cases import LIGHTGBM, XGBOOST, hosts
+
 RNG = np.random.default_rng(0)
 QUERY, X = np.repeat(np.arange(24), 10), RNG.standard_normal((240, 3))
 RELEVANCE = np.digitize(X[:, 0] + RNG.standard_normal(240), [0, 1, 2])
 Y, SIZES = np.column_stack([RELEVANCE, QUERY]), np.bincount(QUERY)
 A, B = slice(0, 160), slice(160, None)
-LIGHTGBM = {"verbose": -1, "metric": "none", "num_threads": 1, "objective": rlgb.objective("lambdarank")}
 
 
-def xgboost_curve(matrix, evaluated, **parts):
-    found = {}
-    params = {"nthread": 1} | rxgb.intercept("lambdarank", matrix)
-    xgb.train(params, matrix, 4, evals=[(evaluated, "e")], evals_result=found, verbose_eval=False, **parts)
-    return found["e"]["lambdarank"]
+def with_queries(host, part, are_own, made=xgb.DMatrix):
+    """A matrix of some rows, whose queries the host knows, or are a column of the targets that are attached."""
+    if host is XGBOOST:
+        matrix = made(X[part], RELEVANCE[part], qid=QUERY[part] if are_own else None)
+    else:
+        groups = SIZES[np.unique(QUERY[part])] if are_own else None
+        matrix = lgb.Dataset(X[part], RELEVANCE[part], group=groups, free_raw_data=False)
+    if not are_own:
+        host.ours.attach(matrix, y=Y[part])
+    return matrix
 
 
-def own_parts():
-    return {"obj": rxgb.objective("lambdarank"), "custom_metric": rxgb.objective("lambdarank").metric}
-
-
-def with_cosines():
-    hybrid = rxgb.CosineObjective("lambdarank")
-    return {"obj": hybrid, "custom_metric": hybrid.metric}
-
-
-def quantile_matrix(data, label, qid, ref=None):
-    return xgb.QuantileDMatrix(data, label, qid=qid, ref=ref)
-
-
-def matrix_of(data, label, qid, ref=None):
-    return xgb.DMatrix(data, label, qid=qid)
-
-
+@pytest.mark.filterwarnings("ignore:training starts")
 @pytest.mark.parametrize(
-    ("made", "parts"), [(matrix_of, own_parts), (matrix_of, with_cosines), (quantile_matrix, own_parts)]
+    ("host", "kind", "made"),
+    [
+        (XGBOOST, "objective", xgb.DMatrix),
+        (XGBOOST, "CosineObjective", xgb.DMatrix),
+        (XGBOOST, "objective", xgb.QuantileDMatrix),
+        (LIGHTGBM, "objective", None),
+    ],
 )
-def test_queries_of_a_matrix_are_the_last_column(made, parts):
+def test_queries_of_a_matrix_are_the_last_column(host, kind, made):
     found = []
-    for queries in (True, False):
-        train = made(X[A], RELEVANCE[A], QUERY[A] if queries else None)
-        evaluated = made(X[B], RELEVANCE[B], QUERY[B] if queries else None, train)
-        if not queries:
-            rxgb.attach(train, y=Y[A])
-            rxgb.attach(evaluated, y=Y[B])
-        found.append(xgboost_curve(train, evaluated, **parts()))
-    np.testing.assert_array_equal(*found)
-
-
-def test_groups_of_a_dataset_are_the_last_column():
-    found = []
-    for queries in (True, False):
-        sizes = (SIZES[:16], SIZES[16:].tolist()) if queries else (None, None)
-        data = lgb.Dataset(X[A], RELEVANCE[A], group=sizes[0])
-        evaluated = data.create_valid(X[B], RELEVANCE[B], group=sizes[1])
-        for dataset, part in ((data, A), (evaluated, B)):
-            if not queries:
-                rlgb.attach(dataset, y=Y[part])
-        curve: dict = {}
-        rlgb.intercept("lambdarank", data, evaluated)
-        callbacks = [lgb.record_evaluation(curve)]
-        watched = {"feval": rlgb.objective("lambdarank").metric, "valid_sets": [evaluated], "callbacks": callbacks}
-        lgb.train(LIGHTGBM, data, 4, **watched)
-        found.append(curve["valid_0"]["lambdarank"])
+    for are_own in (True, False):
+        train = with_queries(host, A, are_own, made)
+        held = with_queries(host, B, are_own, partial(made, ref=train) if made is xgb.QuantileDMatrix else made)
+        if host is LIGHTGBM:
+            held.reference = train
+        objective = getattr(host.ours, kind)("lambdarank")
+        found.append(host.train(train, objective, 4, objective.metric, [held])[1])
     np.testing.assert_array_equal(*found)
 
 
 def test_cross_validation_of_the_hosts_keeps_queries_whole():
-    matrix = xgb.DMatrix(X, RELEVANCE, qid=QUERY)
-    parts = own_parts() | {"as_pandas": False}
+    matrix, objective = xgb.DMatrix(X, RELEVANCE, qid=QUERY), rxgb.objective("lambdarank")
+    parts = {"obj": objective, "custom_metric": objective.metric, "as_pandas": False}
     found = xgb.cv({"nthread": 1} | rxgb.intercept("lambdarank", matrix), matrix, 3, nfold=3, **parts)
     assert np.diff(found["test-lambdarank-mean"]).max() < 0.0
     folds = {"folds": GroupKFold(3)}, {"nfold": 3, "stratified": False}
-    feval = rlgb.objective("lambdarank").metric
-    found = lgb.cv(LIGHTGBM, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[0])
+    params = LIGHTGBM.native | {"objective": rlgb.objective("lambdarank")}
+    feval = params["objective"].metric
+    found = lgb.cv(params, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[0])
     assert np.diff(found["valid lambdarank-mean"]).max() < 0.0
     with pytest.raises(ValueError, match="divides 24 of its 24 groups"):
-        lgb.cv(LIGHTGBM, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[1])
+        lgb.cv(params, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[1])
 
 
 def test_bounds_of_a_matrix_are_its_target():
@@ -109,26 +90,20 @@ def test_bounds_of_a_matrix_are_its_target():
 
 
 def fitted(host, **queries):
-    model = {
-        "xgboost": rxgb.XGBRegressor(loss="lambdarank", n_estimators=4, n_jobs=1, eval_metric="ndcg@5"),
-        "lightgbm": rlgb.LGBMRegressor(loss="lambdarank", n_estimators=4, n_jobs=1, verbose=-1),
-    }[host]
-    own = {"verbose": False} if host == "xgboost" else {"eval_metric": "ndcg@5"}
-    if not queries:
-        return model.fit(X[A], Y[A], eval_set=[(X[B], Y[B])], **own)
-    return model.fit(X[A], RELEVANCE[A], eval_set=[(X[B], RELEVANCE[B])], **own, **queries)
+    in_model, in_fit = ({"eval_metric": "ndcg@5"}, {})[:: 1 if host is XGBOOST else -1]
+    model, y = host.estimator("lambdarank", **in_model), RELEVANCE if queries else Y
+    return model.fit(X[A], y[A], **host.watch(X[B], y[B]), **in_fit, **queries)
 
 
-@pytest.mark.parametrize("host", ["xgboost", "lightgbm"])
+@hosts
 def test_estimators_take_queries_as_the_hosts_rankers(host):
     wanted = fitted(host)
-    curve = wanted.evals_result() if host == "xgboost" else wanted.evals_result_
-    ((name, values),) = next(iter(curve.values())).items()
+    ((name, values),) = host.curve(wanted).items()
     assert name == "ndcg@5"
     assert values[-1] == pytest.approx(ndcg_score(RELEVANCE[B], wanted.predict(X[B]), QUERY[B], k=5), abs=1e-6)
     model = fitted(host, qid=[f"q{query}" for query in QUERY[A]], eval_qid=[QUERY[B]])
     np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
-    assert (model.evals_result() if host == "xgboost" else model.evals_result_) == curve
+    assert host.curve(model) == host.curve(wanted)
     assert model.score(X[B], RELEVANCE[B], qid=QUERY[B]) == model.score(X[B], Y[B])
 
 
@@ -144,7 +119,7 @@ def test_estimators_take_queries_as_the_hosts_rankers(host):
 )
 def test_queries_that_do_not_suit_the_rows_are_named(options, words):
     with pytest.raises((TypeError, ValueError), match=words):
-        fitted("xgboost", **options)
+        fitted(XGBOOST, **options)
 
 
 @pytest.mark.parametrize("made", [rxgb.XGBRegressor, rlgb.LGBMRegressor, rxgb.XGBClassifier, rlgb.LGBMClassifier])

@@ -22,5 +22,6 @@ CHECKS = list(checks([*MODELS, (rlgb.LGBMRegressor(), {})], OF_PARTS))
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_accepts(estimator, check):
-    # As many rounds as the checks of a good fit need.
-    check(estimator.set_params(n_estimators=40, n_jobs=1))
+    # As many rounds as a good fit, and rounding errors that are seen, need.
+    is_long = "_train" in str(check) or "equivalence" in str(check)
+    check(estimator.set_params(n_estimators=40 if is_long else 4, n_jobs=1))

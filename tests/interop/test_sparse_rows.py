@@ -38,6 +38,11 @@ def untidy(rows):
     return sp.csr_matrix((values[order], column[order], ends), rows.shape)
 
 
+def widened(rows, width):
+    """The same rows with further columns of zeros before them."""
+    return np.hstack([np.zeros((len(rows), width - D)), rows])
+
+
 FORMS = {
     "untidy": untidy,
     "csc": sp.csc_matrix,
@@ -45,12 +50,6 @@ FORMS = {
     "csr_array": sp.csr_array,
     "frame": lambda rows: pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(rows)),
 }
-
-
-@pytest.fixture(autouse=True)
-def blocks(monkeypatch):
-    """Blocks of a few rows."""
-    monkeypatch.setattr(sparse, "BLOCK_BYTES", 2**11)
 
 
 def arrays_of(rows):
@@ -124,13 +123,13 @@ def test_all_methods_read_sparse_rows(host):
         np.testing.assert_array_equal(method(rows, **options), method(X, **options), err_msg=name)
 
 
-@pytest.mark.parametrize("most", [0, sparse.MOST_BYTES], ids=["sparse", "arrays"])
+@pytest.mark.parametrize("width", [D, sparse.MOST_COLUMNS + 1], ids=["arrays", "sparse"])
 @hosts
-def test_models_are_continued_and_converted(host, most, monkeypatch):
-    monkeypatch.setattr(sparse, "MOST_BYTES", most)
-    rows, params = untidy(X), {"learner": "tree", "n_estimators": 3, "early_stopping": False, "random_state": 0}
-    found = []
-    for form in (X, rows):
+def test_models_are_continued_and_converted(host, width):
+    params = {"learner": "tree", "n_estimators": 3, "early_stopping": False, "random_state": 0}
+    whole, found = widened(X, width), []
+    rows = untidy(whole)
+    for form in (whole, rows):
         first = host.estimator().fit(form, Y)
         again = host.estimator().fit(form, Y, **{host.continued: first})
         ours = RFFBoostRegressor(**params).fit(form, Y, init_model=again)
@@ -138,7 +137,7 @@ def test_models_are_continued_and_converted(host, most, monkeypatch):
         found.append([host.scores(again, form), ensemble.raw(form), ours.predict(form)[:, None]])
     for dense, absent in zip(*found, strict=True):
         np.testing.assert_array_equal(absent, dense)
-    np.testing.assert_array_equal([*ensemble.staged(rows)], [*ensemble.staged(X)])
+    np.testing.assert_array_equal([*ensemble.staged(rows)], [*ensemble.staged(whole)])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +145,8 @@ def test_models_are_continued_and_converted(host, most, monkeypatch):
     [(XGBOOST, {}), (XGBOOST, {"missing": 0.0}), (XGBOOST, {"booster": "gblinear"}), (LIGHTGBM, {})],
 )
 def test_no_array_is_larger_than_a_block(host, params, monkeypatch):
-    sizes = [0]
+    sizes, width = [0], 7_100
+    assert 8 * N * width > sparse.BLOCK_BYTES
 
     def counted(self, *args, **kwargs):
         sizes.append(8 * np.prod(self.shape))
@@ -154,9 +154,13 @@ def test_no_array_is_larger_than_a_block(host, params, monkeypatch):
 
     for cls in (sp.csr_matrix, sp.csr_array):
         monkeypatch.setattr(cls, "toarray", counted, raising=False)
-    rows = sp.csr_matrix(X)
-    host.estimator(**params).fit(rows, Y, **host.watch(rows[::2], Y[::2])).predict(rows)
-    assert max(sizes) <= (0 if host is LIGHTGBM or params else sparse.BLOCK_BYTES + 8 * D)
+    whole = widened(X, width)
+    rows = sp.csr_matrix(whole)
+    model = host.estimator(n_estimators=2, **params).fit(rows, Y, **host.watch(rows[::2], Y[::2]))
+    found = host.scores(model, rows)
+    assert max(sizes) <= (0 if host is LIGHTGBM or params else sparse.BLOCK_BYTES + 8 * width)
+    dense = host.estimator(n_estimators=2, **params).fit(whole, Y)
+    np.testing.assert_array_equal(found, host.scores(dense, whole))
 
 
 @hosts

@@ -38,8 +38,9 @@ def grown(kind="plain", matrix=xgb.DMatrix, rounds=12, **params):
     return hybrid, xgb.train(PARAMS | own | params, held, rounds, obj=hybrid)
 
 
-@pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix])
-@pytest.mark.parametrize("kind", GROWN)
+@pytest.mark.parametrize(
+    ("kind", "matrix"), [*((kind, xgb.DMatrix) for kind in GROWN), ("plain", xgb.QuantileDMatrix)]
+)
 def test_the_booster_of_the_training_is_taken_from_its_first_round_on(kind, matrix):
     hybrid, booster = grown(kind, matrix)
     for made in (hybrid, pickle.loads(pickle.dumps(hybrid))):

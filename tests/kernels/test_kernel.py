@@ -99,8 +99,7 @@ def test_signatures_have_a_type_for_each_parameter():
             assert all(parameter_type(declared, precision) is not None for declared in one.signature)
 
 
-@pytest.mark.parametrize("make", [load_wine, load_diabetes])
-def test_no_default_fit_loads_a_kernel_after_a_warmup(make, monkeypatch):
+def test_no_default_fit_loads_a_kernel_after_a_warmup(monkeypatch):
     for one in warmup.package_kernels().values():
         monkeypatch.setattr(one, "_compiled", {})
     rffboost_ext.warmup()
@@ -108,10 +107,10 @@ def test_no_default_fit_loads_a_kernel_after_a_warmup(make, monkeypatch):
     monkeypatch.setattr(
         CompiledKernel, "compile", lambda self, *args: loaded.append(self.name) or plain(self, *args)
     )
-    X, y = make(return_X_y=True)
-    estimator = RFFBoostClassifier if make is load_wine else RFFBoostRegressor
-    estimator(n_estimators=3, random_state=0).fit(X, y).predict(X)
-    assert loaded == []
+    for make, estimator in ((load_wine, RFFBoostClassifier), (load_diabetes, RFFBoostRegressor)):
+        X, y = make(return_X_y=True)
+        estimator(n_estimators=3, random_state=0).fit(X, y).predict(X)
+        assert loaded == []
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from rffboost_ext import Trees
 from rffboost_ext.kernels.tree_traversal import BLOCK
-from rffboost_ext.terms import trees as module
+from rffboost_ext.terms.trees import MAX_NODES_PER_LEVEL, MIN_ROWS
 
 from ..terms.test_terms import walked
 
@@ -52,36 +52,32 @@ def rows_of(rng, n, gaps):
     return X
 
 
-def both_ways(term, X, monkeypatch):
-    """Outputs of a term that folds all trees, and of one that does not."""
-    outputs = []
-    monkeypatch.setattr(module, "MAX_NODES_PER_LEVEL", 10**9)
-    for least in (0, len(X) + 1):
-        monkeypatch.setattr(module, "MIN_ROWS", least)
-        outputs.append(Trees.stack([term])(X))
-    return outputs
+def both_ways(term, X):
+    """Outputs for all rows at once, where trees are folded, and for few rows at a time, where they are not."""
+    assert len(X) >= MIN_ROWS
+    assert term.bottom_up[0][-1] == (term.left >= 0).sum()
+    return term(X), np.concatenate([term(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)])
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
 @pytest.mark.parametrize("chain", [False, True])
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_leaves_are_those_of_a_walk(dtype, outputs, chain, gaps, monkeypatch):
+def test_the_leaves_are_those_of_a_walk(dtype, outputs, chain, gaps):
     rng = np.random.default_rng(0)
-    for n in (1, 70, BLOCK, 3 * BLOCK + 5):
+    for n in (MIN_ROWS, -(-MIN_ROWS // BLOCK) * BLOCK, -(-MIN_ROWS // BLOCK) * BLOCK + 1):
         term, X = forest(rng, rng.integers(1, 50, 8), outputs, dtype, chain), rows_of(rng, n, gaps)
-        folded, unfolded = both_ways(term, X, monkeypatch)
+        folded, unfolded = both_ways(term, X)
         np.testing.assert_array_equal(folded, unfolded)
         np.testing.assert_array_equal(folded[-40:], [walked(term, row) for row in X[-40:]])
-    assert term.bottom_up[0][-1] == (term.left >= 0).sum()
 
 
 @pytest.mark.parametrize(("sizes", "n_columns"), [([1], D), ([2], D), ([1, 1, 2, 1], D), ([9, 9], 200)], ids=str)
-def test_stumps_single_leaves_and_wide_rows(sizes, n_columns, monkeypatch):
+def test_stumps_single_leaves_and_wide_rows(sizes, n_columns):
     rng = np.random.default_rng(1)
     term, X = forest(rng, sizes), np.full((1_500, n_columns), np.nan)
     X[:, :D] = rows_of(rng, len(X), 0.1)
-    np.testing.assert_array_equal(*both_ways(term, X, monkeypatch))
+    np.testing.assert_array_equal(*both_ways(term, X))
 
 
 def test_trees_of_many_nodes_a_level_are_not_folded():
@@ -91,7 +87,7 @@ def test_trees_of_many_nodes_a_level_are_not_folded():
     first, levels, child, *_ = term.level_order
     begin, *_, used, _ = term.bottom_up
     inner = np.diff(np.append(first, len(child))) // 2
-    np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.MAX_NODES_PER_LEVEL * levels, inner, 0))
+    np.testing.assert_array_equal(np.diff(begin), np.where(inner <= MAX_NODES_PER_LEVEL * levels, inner, 0))
     assert 0 < begin[-1] < inner.sum()
     assert used.tolist() == list(range(D))
 

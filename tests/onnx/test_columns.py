@@ -16,15 +16,16 @@ from sklearn.preprocessing import MinMaxScaler
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
-from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.terms import FeatureMap, Mapped
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
-from ..cases import LOSS_NAMED, each_learner, make_estimator
+from ..cases import LEARNER_CASES, LOSS_NAMED, make_estimator, over_pairs
 from ..tables import BRIEF, COLUMNS, make_gapped, make_table
-from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
+from .oracle import DTYPES, NEWEST_OPSET
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
-# The nodes of links do not depend on the columns: `test_scores.py` has every loss.
+# The nodes of links do not depend on the columns: `test_scores.py` has every loss. Others are cosines too.
+KINDS = ("rff_newton", "ridge", "tree", "symmetric_tree", "symmetric_tree linear", "mixture")
+each_kind = over_pairs([(LOSS_NAMED["exponential"], case) for case in LEARNER_CASES if case.name in KINDS])
 
 
 def odd_table(loss: Any) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def assert_exported(model: Any, rows: Any, dtypes: Any = DTYPES) -> None:
     np.testing.assert_allclose(OnnxPredictor(graph).predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
 
 
-@each_learner
+@each_kind
 def test_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
     # The last column had no gaps in fit.
@@ -53,7 +54,7 @@ def test_gaps(loss: Any, learner: Any) -> None:
     assert_exported(model, np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X))
 
 
-@each_learner
+@each_kind
 def test_categories(loss: Any, learner: Any) -> None:
     table, y = make_table(loss)
     rows = odd_table(loss)
@@ -120,28 +121,6 @@ def test_names_that_mean_something_else(names: list[Any]) -> None:
     np.testing.assert_array_equal(OnnxPredictor(graph).predict(table), model.predict(table))
 
 
-def test_polars() -> None:
-    polars = pytest.importorskip("polars")
-    text = [value if isinstance(value, str) else None for value in TABLE["text"].astype(object)]
-    frame = polars.DataFrame(
-        {
-            "text": polars.Series(text, dtype=polars.Categorical),
-            "number": polars.Series(TABLE["number"].to_numpy(), nan_to_null=True),
-        }
-    )
-    model = RFFBoostClassifier(**BRIEF).fit(frame, Y)
-    for dtype in DTYPES:
-        verify_onnx(model, to_onnx(model, dtype=dtype), frame, raise_on_mismatch=True)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_numbers_that_no_input_can_tell_apart(dtype: str) -> None:
-    codes = 2**60 + np.arange(120)[:, None] % 2
-    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
-    with pytest.raises(ValueError, match=r"cannot hold the categories .* as they are; fit to a table of text"):
-        to_onnx(model, dtype=dtype)
-
-
 def test_opsets() -> None:
     gaps = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y)
     verify_onnx(gaps, to_onnx(gaps, opset=9), TABLE[["number"]], raise_on_mismatch=True)
@@ -195,43 +174,6 @@ def test_gaps_that_other_columns_fill(dtype: str) -> None:
         verify_onnx(model, graph, X, runtime=runtime, raise_on_mismatch=True)
 
 
-def test_scaled_terms_with_gaps() -> None:
-    # A scaler in front of an expansion, as a pipeline makes it.
-    expanded = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y).ensemble_.compact().terms[0]
-    assert isinstance(expanded, Mapped)
-    scaled = FeatureMap(center=np.array([0.5]), scale=np.array([2.0])).around(expanded)
-    ensemble: Ensemble = ensemble_of(scaled, random_cosines(0, 3, 1), baseline=0.3)
-    rows = np.random.default_rng(0).standard_normal((30, 1))
-    verify_onnx(posed(ensemble, 1), to_onnx(posed(ensemble, 1)), rows, raise_on_mismatch=True)
-
-
-@pytest.mark.parametrize("kind", ["array", "table", "categories"])
-def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(["u", "v"], 80)})
-    table.loc[::9, "b"] = np.nan
-    if kind == "categories":
-        table["c"] = table["c"].astype("category")
-    else:
-        table["c"] = (table["c"] == "u").astype(float)
-    X = table.to_numpy() if kind == "array" else table
-    model = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="error")
-    model.fit(X, table["a"] > 0.0)
-    predictor = OnnxPredictor(to_onnx(model))
-    np.testing.assert_array_equal(predictor.predict(X), model.predict(X))
-    for name in ("a", "c"):
-        worse = table.copy()
-        worse.loc[3, name] = np.nan
-        worse = worse.to_numpy() if kind == "array" else worse
-        for one in (model, predictor):
-            with pytest.raises(
-                ValueError, match=r"X contains NaN in column .*, which had no missing values in fit"
-            ):
-                one.predict(worse)
-    filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0)
-    OnnxPredictor(to_onnx(filled.fit(X, table["a"] > 0.0))).predict(worse)
-
-
 def test_a_column_whose_categories_all_have_no_weight() -> None:
     rows = pd.DataFrame({"a": np.arange(80.0), "k": pd.Categorical(["u"] * 3 + [None] * 77)})
     model = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0)
@@ -246,6 +188,7 @@ def model_of_table(kind: str) -> tuple[Any, pd.DataFrame]:
     numbers = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)), columns=["b", "a"], dtype=np.float32)
     if kind == "categories":
         numbers["c"] = pd.Categorical(np.where(numbers["a"] > 0.0, "p", "q"))
+        numbers.loc[::7, ["b", "c"]] = np.nan
     columns = ColumnTransformer([("a", MinMaxScaler(), ["a"])], remainder="passthrough")
     steps = {"steps": [MinMaxScaler()], "columns": [columns]}.get(kind, [])
     ours = RFFBoostRegressor("squared_error", "tree", n_estimators=3, early_stopping=False)
@@ -271,6 +214,6 @@ def converted_table(table: pd.DataFrame, package: str) -> Any:
     if package == "narwhals":
         return pytest.importorskip("narwhals.stable.v2").from_native(table)
     polars = pytest.importorskip("polars")
-    texts = {name: table[name].astype(object).to_list() for name in table if table[name].dtype == "category"}
-    made = polars.DataFrame({name: texts.get(name, table[name].to_numpy()) for name in table})
+    texts = {name: [*table[name].astype(object).replace({np.nan: None})] for name in table if name == "c"}
+    made = polars.DataFrame({name: texts.get(name, table[name].to_numpy()) for name in table}, nan_to_null=True)
     return made.with_columns(polars.col(*texts).cast(polars.Categorical)) if texts else made

@@ -76,8 +76,7 @@ ESTIMATORS = {
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
-@pytest.mark.parametrize("opset", [11, 18])
+@pytest.mark.parametrize(("dtype", "opset"), [(FLOAT32, 18), (FLOAT64, 11)], ids=str)
 def test_an_estimator_of_sklearn_fits_into_any_graph(name: str, dtype: Any, opset: int) -> None:
     model = clone(ESTIMATORS[name]).fit(X, Y)
     graph, x = begin(dtype, opset)
@@ -105,23 +104,17 @@ def test_an_output_is_chosen_by_name_and_inputs_are_counted() -> None:
 
 def conditional(function_scale: float) -> onnx.ModelProto:
     """``f(x)`` or x, by a subgraph that reads values outside of it, and a function f of the model's own."""
-    scale = helper.make_tensor("scale", TensorProto.FLOAT, [1], [function_scale])
-    body = [helper.make_node("Constant", [], ["c"], value=scale), helper.make_node("Mul", ["a", "c"], ["b"])]
-    function = helper.make_function("own", "f", ["a"], ["b"], body, [helper.make_opsetid("", 13)])
-    weight = helper.make_tensor("weight", TensorProto.FLOAT, [], [3.0])
-    one, two = (helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("one", "two"))
-    called = [
-        helper.make_node("f", ["x"], ["t"], domain="own"),
-        helper.make_node("Add", ["t", "weight"], ["one"]),
-    ]
-    then = helper.make_graph(called, "then", [], [one])
-    other = helper.make_graph([helper.make_node("Identity", ["x"], ["two"])], "else", [], [two])
-    truth = helper.make_tensor("truth", TensorProto.BOOL, [], [True])
-    node = helper.make_node("If", ["truth"], ["y"], then_branch=then, else_branch=other)
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 3]) for name in ("x", "y")]
-    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [weight, truth])
-    imports = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
-    return helper.make_model(graph, opset_imports=imports, functions=[function], ir_version=8)
+    return onnx.parser.parse_model(f"""
+        <ir_version: 8, opset_import: ["": 13, "own": 1]>
+        g (float[N, 3] x) => (float[N, 3] y) <float weight = {{3.0}}, bool truth = {{1}}> {{
+            y = If (truth) <
+                then_branch = then () => (float[N, 3] one) {{ t = own.f(x)  one = Add(t, weight) }},
+                else_branch = other () => (float[N, 3] two) {{ two = Identity(x) }}
+            >
+        }}
+        <domain: "own", opset_import: ["": 13]>
+        f (a) => (b) {{ c = Constant <value = float[1] {{{function_scale}}}> ()  b = Mul(a, c) }}
+    """)
 
 
 def test_names_of_subgraphs_and_functions_do_not_collide() -> None:
@@ -135,21 +128,20 @@ def test_names_of_subgraphs_and_functions_do_not_collide() -> None:
     assert found[1] == pytest.approx(5.0 * (2.0 * X + 3.0) + 3.0, rel=1e-6)
 
 
-def simple(op: str, opset: int, **attributes: Any) -> onnx.ModelProto:
-    """A model of one operator."""
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 3]) for name in ("x", "y")]
-    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], **attributes)], "g", ends[:1], ends[1:])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+def simple(body: str, opset: int) -> onnx.ModelProto:
+    """A model of x, (N, 3), whose output is y."""
+    graph = f"g (float[N, 3] x) => (float[N, 3] y) {{ {body} }}"
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> {graph}')
 
 
 def test_models_are_of_the_operator_sets_of_the_graph() -> None:
     graph, x = begin(opset=13)
     # skl2onnx declares the oldest version in which operators are the same.
-    (found,) = run(graph, graph.embed(simple("Softmax", 11, axis=1), x))
+    (found,) = run(graph, graph.embed(simple("y = Softmax <axis = 1> (x)", 11), x))
     assert found == pytest.approx(np.exp(X) / np.exp(X).sum(axis=1, keepdims=True), rel=1e-5)
     assert graph.opsets == {"": 13, ML: 3}
     with pytest.raises(ValueError, match=r"target_opset=graph.opsets"):
-        graph.embed(simple("Gelu", 20), x)
+        graph.embed(simple("y = Gelu(x)", 20), x)
 
 
 def test_a_model_may_pass_its_input_on() -> None:

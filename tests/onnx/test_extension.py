@@ -1,4 +1,4 @@
-"""What a user adds: terms, losses, links; and what the errors say when something is missing."""
+"""What a user adds: terms, losses, links, derived estimators; and what errors say if something is missing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ import pytest
 from onnx_export import Graph, convert_link, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
 from onnx_export.runtimes import runner
-from rffboost_ext import Link
-from rffboost_ext.losses import FunctionLink, LogLink, LogLoss, SquaredError
+from rffboost_ext import (
+    ConformalRegressor,
+    Link,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+)
+from rffboost_ext.losses import Exponential, FunctionLink, LogLink, LogLoss, Poisson, SquaredError
 
-from ..own_parts import Linear
+from ..own_parts import FromZero, Linear
 from .oracle import ensemble_of, posed, random_cosines
 
 RNG = np.random.default_rng(0)
@@ -121,3 +128,37 @@ def test_probabilities_near_zero_keep_their_digits_in_float32() -> None:
     # Sigmoid of ONNX Runtime itself has an absolute error of 1e-7.
     probabilities = runner(to_onnx(model), "reference")[1]({"X": np.zeros((1, 3), np.float32)})["probabilities"]
     assert abs(probabilities[0, 0] / (1.0 / (1.0 + np.exp(17.0))) - 1.0) < 1e-5
+
+
+Y = np.abs(RNG.standard_normal(len(X))) + 0.1
+PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "random_state": 0}
+BASES = {
+    RFFBoostClassifier: (PLAIN, ("predict", "predict_proba", "decision_function")),
+    RFFBoostRegressor: (PLAIN, ("predict",)),
+    RFFBoostQuantileRegressor: (PLAIN, ("predict",)),
+    ConformalRegressor: ({"estimator": RFFBoostRegressor(**PLAIN)}, ("predict", "predict_interval")),
+    RFFBoostSurvival: (PLAIN, ("predict", "predict_survival_function")),
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "method"), [(base, name) for base, (_, names) in BASES.items() for name in names]
+)
+def test_an_overridden_prediction_is_refused(base: Any, method: str) -> None:
+    def other(self: Any, X: Any) -> Any:
+        return getattr(super(derived, self), method)(X)
+
+    derived = type("Derived", (base,), {method: other})
+    kept = type("Kept", (base,), {"describe": other})
+    y = (Y > 0.5).astype(int) if base is RFFBoostClassifier else Y
+    with pytest.raises(TypeError, match=f"Derived overrides {method} of {base.__name__}"):
+        to_onnx(derived(**BASES[base][0]).fit(X, y))
+    model = kept(**BASES[base][0]).fit(X, y)
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("loss", [Exponential(), Poisson()])
+def test_a_loss_around_another_has_its_link(loss: Any) -> None:
+    shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
+    model = shell(FromZero(loss), **PLAIN).fit(X, (Y > 0.5).astype(int) if loss.task == "classification" else Y)
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-import onnx_export.verify
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
@@ -39,23 +39,17 @@ INNER = {
 }
 
 
-@pytest.mark.parametrize("inner", INNER.values(), ids=INNER)
-@pytest.mark.parametrize(("outer", "dtype"), [(MinMaxScaler, "float64"), (StandardScaler, "float32")])
-def test_steps_of_inner_pipelines_belong_to_the_graph(outer, inner, dtype):
-    model = make_pipeline(outer(), inner()).fit(X, Y)
+OUTER = [(MinMaxScaler(), "float64"), (StandardScaler(), "float32")]
+
+
+@pytest.mark.parametrize(("kind", "outer"), [*zip(INNER, cycle(OUTER))])
+def test_steps_of_inner_pipelines_belong_to_the_graph(kind, outer):
+    first, dtype = outer
+    model = make_pipeline(first, INNER[kind]()).fit(X, Y)
     file = to_onnx(model, dtype=dtype)
     verify_onnx(model, file, X, raise_on_mismatch=True)
     tol = 1e-4 if dtype == "float32" else 1e-7
     np.testing.assert_allclose(OnnxPredictor(file).predict_proba(X), model.predict_proba(X), rtol=0, atol=tol)
-
-
-def test_steps_that_are_read_wrongly_are_noticed(monkeypatch):
-    model = make_pipeline(MinMaxScaler(), PCA(3), booster()).fit(X, Y)
-    whole = onnx_export.source.export_source(model)
-    forgetful = onnx_export.source.replace(whole, steps=Pipeline(model.steps[1:-1]))
-    monkeypatch.setattr(onnx_export.export, "export_source", lambda estimator: forgetful)
-    monkeypatch.setattr(onnx_export.verify, "export_source", lambda estimator: forgetful)
-    assert not verify_onnx(model, to_onnx(model), X).passed
 
 
 def by_name() -> BaseEstimator:
@@ -119,11 +113,15 @@ def test_no_rows_are_no_predictions(given):
     assert OnnxPredictor(file).predict_proba(data[:0]).shape == (0, 2)
 
 
-@pytest.mark.parametrize("values", [[0.1, 0.2, 1 / 3], [2.0**24, 2.0**24 + 1.0]])
+@pytest.mark.parametrize("values", [[0.1, 0.2, 1 / 3], [2.0**24, 2.0**24 + 1.0], [2**60, 2**60 + 1]])
 def test_categories_that_the_inputs_cannot_hold(values):
     table = TABLE.assign(a=pd.Categorical(RNG.choice(values, len(TABLE))))
     model = booster().fit(table, Y)
     for dtype in ("float32", "mixed"):
         with pytest.raises(ValueError, match="inputs of type float32 cannot hold the categories"):
             to_onnx(model, dtype=dtype)
-    verify_onnx(model, to_onnx(model, dtype="float64"), table, raise_on_mismatch=True)
+    if isinstance(values[0], float):
+        verify_onnx(model, to_onnx(model, dtype="float64"), table, raise_on_mismatch=True)
+        return
+    with pytest.raises(ValueError, match=r"cannot hold the categories .* as they are; fit to a table of text"):
+        to_onnx(model, dtype="float64")

@@ -15,39 +15,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from onnx_export import OnnxPredictor, Report, to_onnx, verify_onnx
-from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.losses import IdentityLink
+from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.losses import SquaredError
+
+from .oracle import ensemble_of, posed, random_cosines
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((300, 3)).astype(np.float32)
 Y = X[:, 0] + 0.1 * X[:, 1]
-CLASSES = np.digitize(Y, [-0.5, 0.5])
 BRIEF: dict[str, Any] = {"n_estimators": 5, "early_stopping": False, "random_state": 0}
-
-
-class Brier(Loss):
-    """The squared distance to the indicators of K classes."""
-
-    task = "classification"
-
-    def n_scores(self, y: Any, n_classes: Any = None) -> int:
-        return int(y.max()) + 1 if n_classes is None else n_classes
-
-    def value(self, y: Any, raw: Any) -> Any:
-        return np.square(raw - (y == np.arange(raw.shape[1]))).sum(axis=1)
-
-    def derivatives(self, y: Any, raw: Any) -> Any:
-        return 2.0 * (raw - (y == np.arange(raw.shape[1]))), np.full(raw.shape, 2.0)
-
-    def baseline(self, y: Any, weight: Any) -> Any:
-        return np.bincount(y[:, 0].astype(int), weights=weight) / weight.sum()
-
-    link = IdentityLink()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
 def test_one_value_is_two_outputs(dtype: str) -> None:
-    model = RFFBoostClassifier(loss=Brier(), learner="tree", **BRIEF).fit(X, CLASSES)
+    brier = type("Brier", (SquaredError,), {"task": "classification"})
+    model = posed(ensemble_of(random_cosines(0, 5, 3, 3), baseline=np.zeros(3)), 3, brier(), range(3))
     graph = to_onnx(model, dtype=dtype)
     verify_onnx(model, graph, X, raise_on_mismatch=True)
     np.testing.assert_allclose(OnnxPredictor(graph).predict_proba(X), model.predict_proba(X), atol=1e-5)

@@ -10,30 +10,27 @@ import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 from onnx_export import Graph, OnnxPredictor, convert_link, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.export import DTYPES
-from rffboost_ext import Link, Loss, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival
+from rffboost_ext import Link, RFFBoostClassifier, RFFBoostRegressor, RFFBoostSurvival
 from rffboost_ext.losses import LabelRegression, SquaredError
+
+from ..interop.target_cases import CumulativeLogit, PriorLink, PriorSoftmax
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2)).astype(np.float32)
 CUTS = np.array([-1.0, 0.0, 1.0])
 Y = np.digitize(2.0 * X[:, 0] + RNG.logistic(size=200), CUTS)
-PRIOR = np.log([0.85, 0.05, 0.05, 0.05])
-
-
-@dataclass(frozen=True)
-class ShiftedLink(Link):
-    def inverse(self, raw):
-        return softmax(raw + PRIOR, axis=1)
+# The largest score is not that of the most probable class.
+SHIFTED = PriorSoftmax(tuple(np.log([0.85, 0.05, 0.05, 0.05])))
 
 
 @convert_link.register
-def _(link: ShiftedLink, graph: Graph, raw: str) -> str:
+def _(link: PriorLink, graph: Graph, raw: str) -> str:
     # The name of the constant is that of an output.
-    return graph.node("Softmax", graph.node("Add", raw, graph.constant(PRIOR, "score")), axis=1)
+    return graph.node("Softmax", graph.node("Add", raw, graph.constant(np.array(link.log_prior), "score")), axis=1)
 
 
 @dataclass(frozen=True)
@@ -49,51 +46,16 @@ def _(link: CumulativeLink, graph: Graph, raw: str) -> str:
     return graph.node("Sub", graph.node("Gather", below, high, axis=1), graph.node("Gather", below, low, axis=1))
 
 
-class Shifted(Loss):
-    """Softmax of scores plus a prior: the largest score is not that of the most probable class."""
+class Ordinal(CumulativeLogit):
+    """One score, and probabilities of four ordered classes."""
 
-    task, link = "classification", ShiftedLink()
-
-    def n_scores(self, y, n_classes=None):
-        return 4
-
-    def value(self, y, raw):
-        return logsumexp(raw, axis=1) - np.take_along_axis(raw, y.astype(int), axis=1)[:, 0]
-
-    def derivatives(self, y, raw):
-        p = softmax(raw, axis=1)
-        return p - (y == np.arange(4)), p * (1.0 - p) + 1e-9
-
-    def baseline(self, y, weight):
-        return np.zeros(4)
+    cuts, link = CUTS, CumulativeLink()
 
 
-class Cumulative(Loss):
-    """The cumulative logit model: one score, and probabilities of four ordered classes."""
+class Cumulative(Ordinal):
+    """The same as a loss of regression, whose response has columns with names."""
 
-    link = CumulativeLink(names=("none", "few", "several", "many"))
-
-    def n_scores(self, y, n_classes=None):
-        return 1
-
-    def _sides(self, y, raw):
-        ends, k = np.r_[-40.0, CUTS, 40.0], y.astype(int)
-        return expit(ends[k + 1] - raw), expit(ends[k] - raw)
-
-    def value(self, y, raw):
-        above, below = self._sides(y, raw)
-        return -np.log(np.maximum(above - below, 1e-12))[:, 0]
-
-    def derivatives(self, y, raw):
-        above, below = self._sides(y, raw)
-        return 1.0 - above - below, above * (1.0 - above) + below * (1.0 - below)
-
-    def baseline(self, y, weight):
-        return np.zeros(1)
-
-
-class Ordinal(Cumulative):
-    task, link = "classification", CumulativeLink()
+    task, link = "regression", CumulativeLink(names=("none", "few", "several", "many"))
 
 
 def classifier(loss: Any) -> Any:
@@ -101,7 +63,7 @@ def classifier(loss: Any) -> Any:
     return RFFBoostClassifier(loss, "tree", n_estimators=8, early_stopping=False, random_state=0).fit(X, names[Y])
 
 
-@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
+@pytest.mark.parametrize("loss", [SHIFTED, Ordinal()], ids=repr)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_label_is_the_class_of_the_largest_response(loss: Any, dtype: str) -> None:
     model = classifier(loss)
@@ -112,14 +74,7 @@ def test_the_label_is_the_class_of_the_largest_response(loss: Any, dtype: str) -
     assert found.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-5)
 
 
-@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
-def test_verify_finds_labels_of_scores_instead_of_responses(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = classifier(loss)
-    monkeypatch.setattr("onnx_export.links.ORDERED", (type(loss.link),))
-    assert not verify_onnx(model, to_onnx(model), X)["label"].passed
-
-
-@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
+@pytest.mark.parametrize("loss", [SHIFTED, Ordinal()], ids=repr)
 def test_labels_and_wide_responses_by_skl2onnx(loss: Any) -> None:
     register_skl2onnx()
     for model in (classifier(loss), RFFBoostRegressor(Cumulative(), "tree", n_estimators=5).fit(X, Y)):

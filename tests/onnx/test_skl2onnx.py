@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -110,8 +111,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"]], ids=["numbers", "text"])
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(("name", "labels"), [*zip(CLASSIFIERS, cycle([[0, 1], ["no", "yes"]]))])
 def test_classifiers(name: str, labels: list[Any]) -> None:
     model = CLASSIFIERS[name]().fit(X, np.array(labels)[Y])
     found, probabilities = outputs(model)
@@ -172,9 +172,9 @@ def test_double_thresholds_declare_the_version_that_has_them() -> None:
 @pytest.mark.parametrize("around", [lambda model: model, in_pipeline, in_search])
 def test_a_tuned_threshold_is_refused(around: Any) -> None:
     inner = in_pipeline(classifier("tree")).fit(X, SIGNAL > 1.0)
-    tuned = TunedThresholdClassifierCV(inner, cv="prefit", refit=False)
+    tuned = TunedThresholdClassifierCV(inner, thresholds=9, cv="prefit", refit=False)
     if around is in_search:
-        tuned = TunedThresholdClassifierCV(classifier("tree"), cv=2, random_state=0)
+        tuned = TunedThresholdClassifierCV(classifier("tree"), thresholds=9, cv=2, random_state=0)
     tuned = around(tuned).fit(X, SIGNAL > 1.0)
     with pytest.raises(ValueError, match="skl2onnx leaves its threshold out, here 0"):
         outputs(tuned)
@@ -186,4 +186,5 @@ def test_an_offset_is_refused() -> None:
 
 
 def test_what_holds_none_of_ours_is_left_to_skl2onnx() -> None:
-    assert len(outputs(TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(X, SIGNAL > 1.0))) == 2
+    theirs = TunedThresholdClassifierCV(LogisticRegression(), thresholds=9, cv=2)
+    assert len(outputs(theirs.fit(X, SIGNAL > 1.0))) == 2

@@ -38,9 +38,9 @@ def test_every_loss(name: str) -> None:
     for dtype in DTYPES:
         file = to_onnx(model, dtype=dtype, times=GRID)
         verify_onnx(model, file, X, raise_on_mismatch=True)
-        verify_onnx(model, file, X[:9], runtime="reference", raise_on_mismatch=True)
         found = OnnxPredictor(file).predict_survival_function(X)
         np.testing.assert_allclose(found, wanted, atol={"float64": 1e-12}.get(dtype, 2e-5))
+    verify_onnx(model, file, X[:9], runtime="reference", raise_on_mismatch=True)
     assert describe_onnx(file).outputs["survival"] == "(N, 5)"
     assert describe_onnx(file).metadata.times == tuple(GRID)
 

@@ -30,9 +30,6 @@ def through_pickle(model, path: Path):
     return pickle.loads(pickle.dumps(model))
 
 
-ways = pytest.mark.parametrize("way", [through_a_file, through_pickle])
-
-
 @pairs
 def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, tmp_path):
     # Pickles of every learner are tested in estimators/test_determinism.py.
@@ -96,8 +93,10 @@ def test_classes_and_names_of_columns(labels, tmp_path):
         loaded.predict(frame.rename(columns={"a": "z"}))
 
 
-@ways
-@pytest.mark.parametrize("learner", [*LEARNERS.names()])
+WAYS = [*((learner, through_a_file) for learner in LEARNERS.names()), ("mixture", through_pickle)]
+
+
+@pytest.mark.parametrize(("learner", "way"), WAYS)
 def test_a_warm_start_goes_on_as_if_nothing_had_been(learner, way, tmp_path):
     case = REAL
     X, y = make_data(case)
@@ -121,11 +120,10 @@ def test_three_classes_on_top_of_another_model(tmp_path):
     assert_same(second, loaded, X)
 
 
-@ways
-def test_an_ensemble_by_itself(way, tmp_path):
+def test_an_ensemble_by_itself(tmp_path):
     model = RFFBoostRegressor(**FEW).fit(X, X[:, 0])
     mixed = 0.5 * model.ensemble_ + model.ensemble_[:2]
-    loaded = way(mixed, tmp_path / "ensemble")
+    loaded = through_a_file(mixed, tmp_path / "ensemble")
     assert isinstance(loaded, Ensemble)
     np.testing.assert_array_equal(loaded.raw(X), mixed.raw(X))
     np.testing.assert_array_equal(loaded.moves, mixed.moves)

@@ -41,8 +41,7 @@ def table(gaps):
     return data, Y + (data[:, 2] == 1)
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("gaps", [True, False])
+@pytest.mark.parametrize(("standardize", "gaps"), [(True, True), (False, False)])
 def test_trees_by_hand_act_on_what_learners_see(standardize, gaps):
     data, y = table(gaps)
     params = {"standardize": standardize, "categorical_features": [2], "early_stopping": False, "random_state": 0}

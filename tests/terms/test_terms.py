@@ -229,11 +229,6 @@ def test_restore_undoes_the_standardisation(name, rng, X):
     np.testing.assert_allclose(term.on_features(STANDARD)(X), term((X - CENTER) / SCALE), rtol=0, atol=1e-12)
 
 
-def test_outputs_of_cosines_are_linear_in_their_features(rng, X):
-    term = cosines(rng, 2, centered=True)
-    np.testing.assert_allclose(term.features(X) @ term.weight, term(X), rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("base", [Cosines, Trees, Mapped])
 def test_terms_of_this_package_are_final(base):
     with pytest.raises(TypeError, match=f"Own must not derive from {base.__name__}, which is final: derive from"):
@@ -257,13 +252,3 @@ def test_a_center_near_the_data_keeps_digits(rng):
     origin = Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1)))
     restored = origin.on_features(FeatureMap(center=np.full(D, 1e9), scale=np.ones(D)))
     np.testing.assert_allclose(restored(X), exact, rtol=0, atol=1e-14)
-
-
-def test_trees_send_rows_left_below_the_threshold(rng):
-    term = replace(trees(rng), roots=np.array([7]), feature=np.zeros(10, dtype=np.int32))
-    threshold, missing = term.threshold[7], term.missing_left[7]
-    below = np.nextafter(threshold, np.float32(-np.inf))
-    X = np.zeros((3, D), dtype=np.float32)
-    X[:, 0] = below, threshold, np.nan
-    left, right = term.value[8], term.value[9]
-    np.testing.assert_array_equal(term(X), [left, right, left if missing else right])
