@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, ValueInfoProto
-from onnx.checker import ValidationError, check_model
-from onnx.shape_inference import InferenceError
 from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -59,7 +57,6 @@ def open_steps(
     if takes_matrix(source.steps) and all(kind.kind != "O" for kind in types.values()):
         types = {}
     model = convert_steps(source, types, dtype, graph.opsets)
-    check_steps(model, dtype)
     names = input_names(list(types), {extra.name for extra in source.extras})
     inputs = [value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True)]
     inputs = inputs or [value_info("X", dtype, ["N", source.n_features])]
@@ -125,19 +122,6 @@ def first_rows(source: ExportSource, X: Any) -> Any:
     if not names and len(columns) != source.n_features:
         raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {columns}")
     return X.head(ROWS)[:, [columns.index(name) for name in names or columns]]
-
-
-def check_steps(model: ModelProto, dtype: str) -> None:
-    """Raise a ValueError unless the converted steps are valid."""
-    advice = "; export with dtype='float32'" if dtype == "float64" else ""
-    try:
-        check_model(model, full_check=True)
-    except (ValidationError, InferenceError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ValueError(
-            f"to_onnx: skl2onnx converts a step before the ensemble into a graph that is not valid in {dtype}: "
-            f"{reason}{advice}"
-        ) from error
 
 
 def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:

@@ -94,12 +94,12 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
     [
         (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
         (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
-        (RFFBoostClassifier, TypeError, "pass an instance"),
+        (RFFBoostClassifier, TypeError, "estimator must be a fitted RFFBoostClassifier"),
         (TransformedTargetRegressor(RFFBoostClassifier()), TypeError, "export its regressor_"),
         (
             LogisticRegression(),
             TypeError,
-            r"^to_onnx: got LogisticRegression; for one of ours .*register_skl2onnx\(\)",
+            r"^to_onnx: got a LogisticRegression; for one of ours .*register_skl2onnx\(\)",
         ),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],
