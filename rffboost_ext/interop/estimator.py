@@ -32,7 +32,6 @@ from .score_conversion import (
     metric_on_predictions,
     named_metric,
     prepare_for_training,
-    require_informative,
     slope_of,
 )
 
@@ -283,13 +282,6 @@ class HostEstimator:
         if self._is_own_metric(metrics):
             return named_metric(metrics, self.loss_, self._conversion, len(self.baseline_))
         return metric_on_predictions(metrics, self.loss_, self._conversion) if callable(metrics) else metrics
-
-    def _require_informative(self, metrics: Any, y: Array, sample_weight: Any) -> None:
-        """Raise a ValueError if a metric of ours says nothing of an evaluation set."""
-        rows = Observations(y, check_sample_weight(sample_weight, len(y)))
-        for metric in metrics if isinstance(metrics, list) else [metrics]:
-            if isinstance(metric, ArrayMetric):
-                require_informative(metric.name, metric.score, rows, self.baseline_)
 
     def _is_own_metric(self, metric: Any) -> bool:
         """Whether a metric is the name of one of ``rffboost_ext.metrics``, such as "ndcg@10"."""

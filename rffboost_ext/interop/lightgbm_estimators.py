@@ -99,14 +99,11 @@ class LGBMEstimator(HostEstimator):
         for spelling, value in {"eval_metric": metrics, **self._other_params}.items():
             if spelling in ("eval_metric", *METRIC):
                 self._check_metrics(spelling, value, "ignore the baseline and the link")
-        own_metrics = self._metrics(metrics if isinstance(metrics, list | tuple) else [metrics])
-        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in own_metrics]
+        metrics = self._metrics(metrics if isinstance(metrics, list | tuple) else [metrics])
+        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in metrics]
         sets, labels = pairs_of_sets(options), host_labels(rows.y)
         # LightGBM recognises the training data among evaluation sets by identity.
         targets = [rows.y if data is X and own is y else self._read_target(own) for data, own in sets]
-        weights = options.get("eval_sample_weight") or [None] * len(targets)
-        for target, weight in zip(targets, weights, strict=False):
-            self._require_informative(own_metrics, target, weight)
         read = {id(data): as_csr(data) for data in (X, *(data for data, _ in sets))}
         codes = [labels if one is rows.y else host_labels(one) for one in targets]
         options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, codes, strict=True)])

@@ -147,7 +147,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
                 f"{type(self).__name__}: the model does not record a loss; load it with XGBoost's own class"
             )
         self.loss_ = loss_from_text(text, self.loss)
-        self.loss = self.loss_ if parameter is None else loss_from_text(parameter, self.loss)
+        self.loss = loss_from_text(parameter, self.loss)
         self.uses_base_margin_, self._n_columns = margin is not None, None
         self._targets = RealTargets(type(self).__name__, self.loss_.infinite)
         start = initial_score(parse_model(self.get_booster()))
@@ -162,8 +162,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         target, margin = self._read_target(kwargs["label"]), kwargs.get("base_margin")
         if margin is not None:
             check_base_margin(margin, len(target), len(self.baseline_))
-        if kwargs.get("ref") is not None:
-            self._require_informative(self.eval_metric, target, kwargs.get("weight"))
         if not self._needs_attached(target):
             return self._host_matrix(**kwargs)
         matrix = self._host_matrix(**kwargs | {"label": None})
