@@ -9,7 +9,7 @@ from onnx import ModelProto, ValueInfoProto
 from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
@@ -18,7 +18,6 @@ from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph, require_opset
 from .model import input_names, value_info
 from .protos import numpy_type
 from .source import ExportSource
-from .sparse_steps import parts
 from .text_steps import missing_texts, with_texts_for_gaps
 from .word_steps import CONVERTERS, shapes
 
@@ -77,9 +76,6 @@ def convert_steps(
 
     inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
     inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
-    for step in parts(source.steps):
-        if isinstance(step, KBinsDiscretizer) and step.encode == "onehot":
-            raise ValueError("to_onnx: KBinsDiscretizer must have encode='onehot-dense' in a graph, got 'onehot'")
     ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": shapes(dtype)}
     steps = with_texts_for_gaps(source.steps)
     try:

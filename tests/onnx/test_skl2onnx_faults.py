@@ -102,7 +102,7 @@ def test_zeros_that_a_step_stores_beside_absent_entries_are_refused() -> None:
 
 def test_sparse_indicators_of_bins_are_refused() -> None:
     model = make_pipeline(KBinsDiscretizer(4, strategy="uniform"), trees()).fit(X, Y)
-    with pytest.raises(ValueError, match=r"KBinsDiscretizer .* encode='onehot-dense' .* got 'onehot'"):
+    with pytest.raises(ValueError, match=r"onehot encoding not supported"):
         to_onnx(model)
 
 
