@@ -13,7 +13,6 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.exporting import Array, column_names, column_values, is_table, read_table
 
-from .embedding import declare_opsets
 from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph, require_opset
 from .model import input_names, value_info
 from .protos import numpy_type
@@ -79,7 +78,7 @@ def convert_steps(
     ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": shapes(dtype)}
     steps = with_texts_for_gaps(source.steps)
     try:
-        model = skl2onnx.convert_sklearn(steps, initial_types=inputs, target_opset=opsets, **ours)
+        return skl2onnx.convert_sklearn(steps, initial_types=inputs, target_opset=opsets, **ours)
     except ConversionError:
         raise
     # skl2onnx's errors have no common base class.
@@ -91,8 +90,6 @@ def convert_steps(
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
-    declare_opsets(model, opsets)
-    return model
 
 
 def takes_matrix(step: Any) -> bool:

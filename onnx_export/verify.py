@@ -198,16 +198,10 @@ def effect_within_leaves(ensemble: Ensemble, in_graph: Array, features: Array) -
 
 
 def in_float64(X: Any) -> Any:
-    """X with its real numbers of lower precision in float64, X itself if there are none."""
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        low = [name for name in X.columns if is_low(X[name].dtype)]
-        return X.astype(dict.fromkeys(low, np.float64)) if low else X
-    return X.astype(np.float64) if is_low(getattr(X, "dtype", None)) else X
-
-
-def is_low(dtype: Any) -> bool:
-    """Whether a type is one of NumPy's real numbers of fewer than 64 bits."""
-    return isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
+    """X with its real numbers of NumPy's types in float64."""
+    if hasattr(X, "select_dtypes"):
+        return X.astype(dict.fromkeys(X.select_dtypes(["float16", "float32"]).columns, np.float64))
+    return X.astype(np.float64) if getattr(getattr(X, "dtype", None), "kind", "") == "f" else X
 
 
 def compare(

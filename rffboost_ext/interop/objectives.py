@@ -206,8 +206,8 @@ def objective(loss: str | Loss) -> MatrixObjective:
     """One of our losses as ``obj`` of ``xgboost.train``, or as ``params["objective"]`` of ``lightgbm.train``.
 
     Its method ``metric``, the weighted mean of the loss, is ``custom_metric`` of ``xgboost.train`` or ``feval`` of
-    ``lightgbm.train``, also beside an objective of the host. A loss that depends on statistics of the training
-    targets has those of the latest training, or else those of the first matrix as long as this exists.
+    ``lightgbm.train``, also beside an objective of the host. Statistics of targets, on which some losses depend,
+    are those of the latest training; before any training, those of the first matrix as long as it exists.
 
     Neither host fits an intercept for a callable: XGBoost starts from 0.5, LightGBM from 0. See :func:`intercept`.
     Scores of the booster are raw scores of the loss; its link, or :func:`bind`, maps them to probabilities. For

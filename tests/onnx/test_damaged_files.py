@@ -210,9 +210,9 @@ def refusal(read: Callable[[Any, Any], Any], content: bytes, X: Any) -> str:
     try:
         with np.errstate(all="ignore"):
             read(content, X)
-    except (TypeError, ValueError) as error:
-        # A column of another type.
-        if isinstance(error, ValueError) or "of X must be" in str(error):
+    except (AttributeError, TypeError, ValueError) as error:
+        # A column of another type, or an output that is gone.
+        if isinstance(error, ValueError) or "of X must be" in str(error) or "the model is of a" in str(error):
             return str(error)
         raise
     return ""
