@@ -22,7 +22,6 @@ from .graph import Graph
 from .links import class_scores, response_nodes
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
-from .word_steps import CONVERTERS, shapes
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -45,10 +44,9 @@ def register_skl2onnx() -> None:
     list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
 
     skl2onnx is also wrong for BaggingRegressor of several targets, for OneVsOneClassifier whose labels are not the
-    numbers 0 .. K-1, and for TunedThresholdClassifierCV, whose threshold it leaves out: compare probabilities with
+    numbers 0 .. K-1, and for vectorizers, whose words are not those of Python: :func:`to_onnx` exports pipelines
+    with the right words. It leaves the threshold of TunedThresholdClassifierCV out: compare probabilities with
     ``best_threshold_``.
-
-    CountVectorizer, TfidfVectorizer, TfidfTransformer and Normalizer get our converters, with the words of Python.
 
     Examples
     --------
@@ -70,8 +68,6 @@ def register_skl2onnx() -> None:
         update_registered_converter(
             estimator, estimator.__name__, declare_shapes, convert_estimator, options=options
         )
-    for step, shape in shapes("float32").items():
-        update_registered_converter(step, f"Sklearn{step.__name__}", shape, CONVERTERS[step])
 
 
 def declare_shapes(operator: Any) -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import skl2onnx
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
-from skl2onnx.operator_converters.normaliser import convert_sklearn_normalizer
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -29,9 +28,8 @@ BRIEF: dict[str, Any] = {"n_estimators": 8, "early_stopping": False, "random_sta
 
 def by_skl2onnx(step: Any, rows: Any, kind: Any = FloatTensorType) -> np.ndarray:
     """The output of a fitted step in the graph of skl2onnx."""
-    own = {"custom_conversion_functions": {Normalizer: convert_sklearn_normalizer}}
     inputs = [("X", kind([None, rows.shape[1]]))]
-    file = skl2onnx.convert_sklearn(step, initial_types=inputs, target_opset=13, **own)
+    file = skl2onnx.convert_sklearn(step, initial_types=inputs, target_opset=13)
     return open_session(file.SerializeToString()).run(None, {"X": rows})[0]
 
 
