@@ -188,11 +188,9 @@ class OnnxPredictor:
 
         Raises
         ------
-        ValueError
+        AttributeError
             If the file has no such output.
         """
-        if name not in self._outputs:
-            raise ValueError(f"name must be one of the outputs {self._outputs}, got {name!r}")
         values = self._run(name, X, base_margin)
         return values if values.ndim == 1 else squeeze(values)
 

@@ -138,7 +138,7 @@ class LGBMEstimator(HostEstimator):
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.
         own = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
-        objective = ArrayObjective(self.loss_, self._conversion)
+        objective = ArrayObjective(self.loss_, self.score_conversion())
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective
@@ -158,7 +158,7 @@ class LGBMEstimator(HostEstimator):
         # For sparse rows, one sparse matrix per output.
         parts = values if isinstance(values, list) else [values]
         shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
-        by_output = shares.reshape(len(shares), len(self.baseline_), -1) / self._conversion.slope
+        by_output = shares.reshape(len(shares), len(self.baseline_), -1) / self.score_conversion().slope
         # The last contribution to an output is the bias.
         by_output[:, :, -1] += self.baseline_
         return np.asarray(by_output.reshape(shares.shape))
