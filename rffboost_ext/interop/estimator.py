@@ -278,9 +278,7 @@ class HostEstimator:
             return ArrayMetric(MeanLoss(self.loss_), name, conversion)
         if self._is_own_metric(metrics):
             return named_metric(metrics, self.loss_, conversion, len(self.baseline_))
-        return (
-            metric_on_predictions(metrics, self.loss_, conversion) if callable(metrics) else metrics
-        )
+        return metric_on_predictions(metrics, self.loss_, conversion) if callable(metrics) else metrics
 
     def _is_own_metric(self, metric: Any) -> bool:
         """Whether a metric is the name of one of ``rffboost_ext.metrics``, such as "ndcg@10"."""
