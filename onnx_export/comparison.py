@@ -139,7 +139,10 @@ class Report:
         return self.passed
 
     def __getitem__(self, output: str) -> Comparison:
-        return {comparison.output: comparison for comparison in self.comparisons}[output]
+        by_output = {comparison.output: comparison for comparison in self.comparisons}
+        if output not in by_output:
+            raise KeyError(f"a comparison of {output!r}; there are those of {', '.join(by_output)}")
+        return by_output[output]
 
     def __str__(self) -> str:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"

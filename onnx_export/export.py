@@ -186,19 +186,28 @@ def require_same_steps(source: ExportSource, model: ModelProto, X: Any, dtype: s
         )
 
 
-def save_onnx(estimator: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> ModelProto:
+def save_onnx(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    *,
+    dtype: str = "float32",
+    opset: int = OPSET,
+    tree_operators: bool | None = None,
+    times: Any = None,
+    metadata: Mapping[str, str] | None = None,
+    model_version: int = 0,
+) -> ModelProto:
     """Export a fitted estimator into a file.
 
     The file is created or replaced atomically; on failure the path is left unchanged.
 
     Parameters
     ----------
-    estimator, X
+    estimator, X, dtype, opset, tree_operators, times, metadata, model_version
         As in :func:`to_onnx`.
     path : path-like
         Where to write.
-    **options
-        Parameters of :func:`to_onnx`, such as ``dtype``.
 
     Returns
     -------
@@ -227,7 +236,8 @@ def save_onnx(estimator: Any, path: str | os.PathLike[str], X: Any = None, **opt
     True
     """
     resolve_target(path)
-    model = to_onnx(estimator, X, **options)
+    choices: dict[str, Any] = {"dtype": dtype, "opset": opset, "tree_operators": tree_operators, "times": times}
+    model = to_onnx(estimator, X, **choices, metadata=metadata, model_version=model_version)
     write_atomically(path, model.SerializeToString())
     return model
 

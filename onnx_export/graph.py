@@ -226,12 +226,23 @@ class Graph:
         """Add an initializer and return its name.
 
         Real numbers take `dtype`, by default the graph's; integers and booleans become int64; text is kept.
+
+        Raises
+        ------
+        ValueError
+            If a number is beyond the range of its type. What features are clipped to may be infinite then.
         """
         array = np.asarray(value)
         if array.dtype.kind == "f":
-            # Bounds of features may be beyond the range of float32.
+            exact, kind = array, np.dtype(self.dtype if dtype is None else dtype)
             with np.errstate(over="ignore"):
-                array = array.astype(self.dtype if dtype is None else dtype)
+                array = exact.astype(kind)
+            lost = exact[np.isinf(array) & np.isfinite(exact)]
+            if len(lost) and name not in ("low", "high"):
+                raise ValueError(
+                    f"to_onnx: the model must have numbers within the range of dtype {kind}, got {lost[0]:g} as "
+                    f"{name!r}: give dtype='float64', or fit to features and targets in other units"
+                )
         elif array.dtype.kind in "iub":
             array = array.astype(np.int64)
         name = self._fresh(name)

@@ -93,6 +93,8 @@ def fields_of_objective(model: Any, host: HostModel) -> dict[str, Any]:
         raise ValueError(f"objective {name!r} of {n_outputs} labels per row has no ONNX form here")
     n_classes = n_classes_of(link, n_outputs) if is_booster or is_classifier(model) else None
     classes = host.classes if host.classes is not None or n_classes is None else np.arange(n_classes)
+    if classes is not None and len(classes) < 2:
+        raise ValueError(f"a classifier must have at least 2 classes to be exported, got {classes.tolist()}")
     return {"loss": name, "link": link, "response": link.inverse, "classes": classes}
 
 

@@ -63,5 +63,7 @@ def takes_missing(step: Any) -> bool:
 
 @export_source.register
 def _(search: BaseSearchCV) -> ExportSource:
-    check_is_fitted(search, "best_estimator_")
+    check_is_fitted(search)
+    if not hasattr(search, "best_estimator_"):
+        raise ValueError(f"{type(search).__name__}: refit must be true to be exported, got {search.refit!r}")
     return export_source(search.best_estimator_)

@@ -20,6 +20,9 @@ from .runtimes import open_session, run_session, with_output
 CHUNK_ELEMENTS = 2**18
 """Rows times cosines and trees of a chunk: a chunk stays in the cache of a core."""
 
+OUTPUTS = {"classifier": ("label", "probabilities", "score"), "regressor": ("variable",)}
+"""Outputs of every model of a kind."""
+
 
 class OnnxPredictor:
     """A model file as a predictor with the methods of scikit-learn.
@@ -188,15 +191,19 @@ class OnnxPredictor:
 
         Raises
         ------
-        AttributeError
+        ValueError
             If the file has no such output.
         """
+        if name not in self._outputs:
+            raise ValueError(f"name must be one of the outputs {self._outputs}, got {name!r}")
         values = self._run(name, X, base_margin)
         return values if values.ndim == 1 else squeeze(values)
 
     def _run(self, output: str, X: Any, base_margin: Any) -> Array:
         if output not in self._outputs:
             kind = "regressor" if self.metadata.classes is None else "classifier"
+            if output in OUTPUTS[kind]:
+                raise ValueError(f"{self._name} has no output {output!r}, but {self._outputs}")
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
         blocks = [self._run_block(output, *block) for block in row_blocks(X, base_margin, self.metadata)]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import TunedThresholdClassifierCV
 
 from rffboost_ext import (
     RFFBoostClassifier,
@@ -14,6 +15,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFBoostSurvival,
 )
+from rffboost_ext.exporting import BaseRFFBoost
 
 from .check import check_conversion
 from .conversion import convert_ensemble
@@ -43,10 +45,11 @@ def register_skl2onnx() -> None:
     `stack_method` of "predict" or, for two classes, "decision_function", VotingClassifier whose `weights` are a
     list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
 
-    skl2onnx is also wrong for BaggingRegressor of several targets, for OneVsOneClassifier whose labels are not the
-    numbers 0 .. K-1, and for vectorizers, whose words are not those of Python: :func:`to_onnx` exports pipelines
-    with the right words. It leaves the threshold of TunedThresholdClassifierCV out: compare probabilities with
-    ``best_threshold_``.
+    TunedThresholdClassifierCV, whose threshold skl2onnx leaves out, raises a ValueError. skl2onnx is also wrong
+    for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not the numbers 0 .. K-1.
+
+    skl2onnx's words of CountVectorizer and TfidfVectorizer are not those of Python. :func:`to_onnx` exports
+    pipelines with the right words.
 
     Examples
     --------
@@ -68,6 +71,7 @@ def register_skl2onnx() -> None:
         update_registered_converter(
             estimator, estimator.__name__, declare_shapes, convert_estimator, options=options
         )
+    refuse_thresholds()
 
 
 def declare_shapes(operator: Any) -> None:
@@ -119,3 +123,26 @@ def scores_of_classes(source: ExportSource, graph: Graph, raw: str) -> str:
             f"score for each class"
         )
     return class_scores(graph, raw) if n_outputs == 1 else raw
+
+
+def refuse_thresholds() -> None:
+    """Make skl2onnx refuse a tuned threshold of our classifiers, which it would leave out.
+
+    It is to be called after our converters are registered.
+    """
+    from skl2onnx._parse import _parse_sklearn_simple_model, sklearn_parsers_map, update_registered_parser
+
+    parser = sklearn_parsers_map.get(TunedThresholdClassifierCV, _parse_sklearn_simple_model)
+    if parser.__module__ == __name__:
+        return
+
+    # The names of the parameters are prescribed by skl2onnx.
+    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        if any(isinstance(part, BaseRFFBoost) for part in model.get_params().values()):
+            raise ValueError(
+                f"a TunedThresholdClassifierCV cannot be converted: skl2onnx leaves its threshold out, here "
+                f"{model.best_threshold_:.6g}; export its estimator_, and compare the output with best_threshold_"
+            )
+        return parser(scope, model, inputs, custom_parsers=custom_parsers)
+
+    update_registered_parser(TunedThresholdClassifierCV, parse)

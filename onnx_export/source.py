@@ -142,17 +142,34 @@ def export_source(estimator: Any) -> ExportSource:
         "for one of ours inside another estimator of scikit-learn, call onnx_export.register_skl2onnx() and then "
         "skl2onnx.to_onnx(estimator, X)"
     )
-    if isinstance(estimator, TransformedTargetRegressor):
+    if isinstance(estimator, type):
+        advice = "pass an instance that is fitted"
+    elif isinstance(estimator, TransformedTargetRegressor):
         advice = "export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
+    name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
-        f"to_onnx: got a {type(estimator).__name__}; {advice}. estimator must be a fitted RFFBoostClassifier or "
-        f"other estimator of rffboost_ext, a Pipeline ending in one, or a tree model of XGBoost or LightGBM"
+        f"to_onnx: got {name}; {advice}. estimator must be a fitted RFFBoostClassifier or other estimator of "
+        f"rffboost_ext, a Pipeline ending in one, or a tree model of XGBoost or LightGBM"
     )
+
+
+def require_own_predictions(estimator: Any) -> None:
+    """Raise a TypeError if a subclass of our estimators overrides a prediction method."""
+    kind = type(estimator)
+    base = next(cls for cls in kind.__mro__ if cls.__module__.startswith("rffboost_ext."))
+    for name in ("predict", "predict_proba", "decision_function", "predict_interval", "predict_survival_function"):
+        if getattr(kind, name, None) is not getattr(base, name, None):
+            raise TypeError(
+                f"{kind.__name__} overrides {name} of {base.__name__}, which cannot be exported: export a "
+                f"{base.__name__} instead"
+            )
 
 
 @export_source.register
 def _(estimator: BaseRFFBoost) -> ExportSource:
-    check_is_fitted(estimator, "ensemble_")
+    if not hasattr(estimator, "ensemble_"):
+        check_is_fitted(estimator)
+    require_own_predictions(estimator)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
     uses_offset, encoder = estimator.uses_base_margin_, estimator.encoder_
     missing = () if encoder.missing_columns is None else encoder.missing_columns

@@ -11,13 +11,16 @@ from rffboost_ext import ConformalRegressor
 from rffboost_ext.exporting import final_estimator
 
 from .derived_links import IntervalLink, MedianLink, prediction_link
-from .source import ExportSource, ExtraOutput, export_source
+from .source import ExportSource, ExtraOutput, export_source, require_own_predictions
 
 
 @export_source.register
 def _(model: ConformalRegressor) -> ExportSource:
     check_is_fitted(model)
+    require_own_predictions(model)
     source = export_source(model.estimator_)
+    if source.classes is not None:
+        raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     size, columns = source.width, source.link
     if size > 1 and model.reduced(source.response(source.ensemble.baseline[None])).shape[1] == 1:
         size, columns = 1, prediction_link(final_estimator(model.estimator_).loss_, source.ensemble.n_outputs)

@@ -94,12 +94,12 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
     [
         (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
         (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
-        (RFFBoostClassifier, TypeError, "estimator must be a fitted RFFBoostClassifier"),
+        (RFFBoostClassifier, TypeError, "pass an instance"),
         (TransformedTargetRegressor(RFFBoostClassifier()), TypeError, "export its regressor_"),
         (
             LogisticRegression(),
             TypeError,
-            r"^to_onnx: got a LogisticRegression; for one of ours .*register_skl2onnx\(\)",
+            r"^to_onnx: got LogisticRegression; for one of ours .*register_skl2onnx\(\)",
         ),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],
@@ -147,6 +147,8 @@ def test_verify_without_onnxruntime(dtype: str, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ImportError, match="needs onnxruntime: pip install onnxruntime"):
         OnnxPredictor(model)
     report = verify_onnx(estimator, model, X, runtime="auto")
+    with pytest.raises(KeyError, match="'scores'; there are those of"):
+        report["scores"]
     assert report.passed
     assert report.runtime == "reference"
     with pytest.raises(ValueError, match="runtime must be"):

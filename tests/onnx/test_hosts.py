@@ -173,6 +173,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ),
     (xgb.XGBClassifier(**FEW), PAIR, "'binary:logistic' of 2 labels per row has no ONNX form"),
     (lgb.LGBMClassifier(objective="poisson", **LIGHT), TWO, "'poisson' of a LGBMClassifier"),
+    (lgb.LGBMClassifier(**LIGHT), np.zeros(300), "must have at least 2 classes"),
 ]
 
 

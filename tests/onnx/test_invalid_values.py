@@ -84,3 +84,13 @@ def test_values_beyond_single_precision_are_as_far_out_as_the_largest() -> None:
     for dtype in ("float32", "float64"):
         found = OnnxPredictor(to_onnx(estimator, dtype=dtype)).decision_function(far)
         assert np.allclose(found, estimator.decision_function(far), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("of_X", "of_y"), [(1.0, 1e45), (1e-40, 1.0)])
+def test_numbers_beyond_single_precision_are_not_written(of_X: float, of_y: float) -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    model = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0).fit(of_X * X, of_y * X[:, 0])
+    with pytest.raises(ValueError, match=r"range of dtype float32, got .*e\+.* as .*: give dtype='float64'"):
+        to_onnx(model)
+    found = OnnxPredictor(to_onnx(model, dtype="float64")).predict(of_X * X)
+    assert np.allclose(found, model.predict(of_X * X), rtol=1e-9)

@@ -146,7 +146,7 @@ def test_columns_with_names_are_outputs_that_no_input_hides(dtype: str) -> None:
     assert [entry.name for entry in graph.graph.input] == ["few_", "x"]
     for name, column in zip(found.response_names, model.predict(table).T, strict=True):
         assert found.output(name, table) == pytest.approx(column, abs=1e-5)
-    with pytest.raises(AttributeError, match=r"it has \['variable', 'score', 'none'.*, no 'loc'"):
+    with pytest.raises(ValueError, match=r"name must be one of the outputs \['variable', 'score', 'none'"):
         found.output("loc", table)
 
 

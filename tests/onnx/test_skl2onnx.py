@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -169,6 +169,21 @@ def test_double_thresholds_declare_the_version_that_has_them() -> None:
     np.testing.assert_allclose(outputs(model, wide)[0][:, 0], model.predict(wide), atol=1e-9)
 
 
+@pytest.mark.parametrize("around", [lambda model: model, in_pipeline, in_search])
+def test_a_tuned_threshold_is_refused(around: Any) -> None:
+    inner = in_pipeline(classifier("tree")).fit(X, SIGNAL > 1.0)
+    tuned = TunedThresholdClassifierCV(inner, cv="prefit", refit=False)
+    if around is in_search:
+        tuned = TunedThresholdClassifierCV(classifier("tree"), cv=2, random_state=0)
+    tuned = around(tuned).fit(X, SIGNAL > 1.0)
+    with pytest.raises(ValueError, match="skl2onnx leaves its threshold out, here 0"):
+        outputs(tuned)
+
+
 def test_an_offset_is_refused() -> None:
     with pytest.raises(ValueError, match="fitted with base_margin"):
         outputs(regressor("tree").fit(X, SIGNAL, base_margin=X[:, 0]))
+
+
+def test_what_holds_none_of_ours_is_left_to_skl2onnx() -> None:
+    assert len(outputs(TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(X, SIGNAL > 1.0))) == 2
