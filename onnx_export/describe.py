@@ -62,7 +62,9 @@ class Description:
     @property
     def missing_text(self) -> str:
         """How a missing text is written in each input of text; empty if no input is text."""
-        texts = self.metadata.missing_text or {}
+        texts = self.metadata.missing_text
+        if texts is None:
+            return "unknown" if self.text_inputs else ""
         other = " or any other text that is no category" if self.metadata.categories else ""
         words = [f"{texts[name]!r}{other} in {name}" for name in self.text_inputs if name in texts]
         return ", ".join([*words, *(f"not allowed in {name}" for name in self.text_inputs if name not in texts)])
@@ -118,12 +120,13 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     {'commit': '4f2a'}
     """
     proto = load(model)
+    name = name_of(model)
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     opset, ml_opset = versions.get("", 0), versions.get(ML, 0)
     return Description(
-        metadata=read_metadata(proto, name_of(model)),
-        inputs={entry.name: shape_of(entry) for entry in proto.graph.input},
-        outputs={entry.name: shape_of(entry) for entry in proto.graph.output},
+        metadata=read_metadata(proto, name),
+        inputs={entry.name: shape_of(entry, name) for entry in proto.graph.input},
+        outputs={entry.name: shape_of(entry, name) for entry in proto.graph.output},
         nodes=len(proto.graph.node),
         size=proto.ByteSize(),
         ir_version=proto.ir_version,
@@ -134,9 +137,11 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     )
 
 
-def shape_of(value: ValueInfoProto) -> str:
-    """The shape of a declared value, as ``(N, 3)``."""
+def shape_of(value: ValueInfoProto, model: str) -> str:
+    """The shape of a declared value of a model, as ``(N, 3)``."""
     dims = value.type.tensor_type.shape.dim
+    if any(isinstance(dim.dim_param, bytes) for dim in dims):
+        raise ValueError(f"{model} is damaged: the name of a dimension of {value.name!r} is no text")
     sizes = [dim.dim_param or (str(dim.dim_value) if dim.HasField("dim_value") else "N") for dim in dims]
     return f"({', '.join(sizes)})"
 

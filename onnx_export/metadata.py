@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import onnx
@@ -16,6 +17,7 @@ import rffboost_ext
 from rffboost_ext.exporting import Array, category_lists
 
 from .graph import Graph
+from .model import DTYPES, OFFSET
 from .source import ExportSource
 
 FORMAT = "rffboost-onnx 1"
@@ -86,6 +88,8 @@ class Metadata:
     model_version: int = 0
 
 
+LARGEST_LABEL = 2**20
+"""Bytes of a class label."""
 OUTSIDE = ("user_metadata", "model_version")
 """Fields that are no entries of ours: the entries of the user, and a field of ONNX."""
 KEYS = (*(name for name in Metadata.__annotations__ if name not in OUTSIDE), "labels")
@@ -144,13 +148,64 @@ def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
     texts = {key: text for key, text in props.items() if key in KEYS}
     if props.get("checksum") != checksum(texts):
         raise ValueError(f"{name} has damaged metadata: the entries do not have their checksum")
+    try:
+        user = {key: text for key, text in props.items() if key not in RESERVED_KEYS}
+        metadata = replace(parse(texts), user_metadata=user or None, model_version=model.model_version)
+    # Of what is forged, JSON, NumPy and the constructor raise errors of many kinds.
+    except Exception as error:
+        raise ValueError(f"{name} has invalid metadata: {type(error).__name__}: {error}") from error
+    n_inputs = len(model.graph.input) - (metadata.n_offsets > 0)
+    if metadata.categories and n_inputs not in (1, metadata.n_features):
+        raise ValueError(
+            f"{name} is damaged: it must have {metadata.n_features} inputs of features, got {n_inputs}"
+        )
+    shapes = {entry.name: entry.type.tensor_type.shape.dim for entry in model.graph.input}
+    columns = {entry: shape[1].dim_value for entry, shape in shapes.items() if len(shape) == 2}
+    for entry, width, absent in (("X", metadata.n_features, metadata.n_features), (OFFSET, metadata.n_offsets, 0)):
+        if (actual := columns.get(entry, absent)) != width:
+            raise ValueError(f"{name} is damaged: its input {entry!r} must have {width} columns, got {actual}")
+    return metadata
+
+
+def parse(texts: dict[str, str]) -> Metadata:
+    """Metadata from entries in JSON, whose types are checked."""
     entries = {key: json.loads(text) for key, text in texts.items()}
-    tuples = {"feature_names", "categories", "gaps", "times"} & entries.keys()
-    entries |= {key: tuple(entries[key]) for key in tuples}
-    if (labels := entries.pop("labels", None)) is not None:
+    entries |= {
+        key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps", "times") if key in entries
+    }
+    labels = np.dtype(entries.pop("labels", None))
+    if labels.itemsize > LARGEST_LABEL:
+        raise ValueError(f"labels must have at most {LARGEST_LABEL} bytes, got {labels}")
+    if "classes" in entries:
         entries["classes"] = np.array(entries["classes"], dtype=labels)
-    user = {key: text for key, text in props.items() if key not in RESERVED_KEYS}
-    return Metadata(**entries, user_metadata=user or None, model_version=model.model_version)
+        if entries["classes"].ndim != 1:
+            raise ValueError(f"classes must be a list, got the shape {entries['classes'].shape}")
+    for key, hint in get_type_hints(Metadata).items():
+        if key in entries and not is_of_type(entries[key], hint):
+            raise TypeError(f"{key} must be of type {hint}, got {entries[key]!r:.60}")
+    metadata = Metadata(**entries)
+    if metadata.dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {DTYPES}, got {metadata.dtype!r:.60}")
+    for key in ("feature_names", "categories"):
+        if len(getattr(metadata, key)) not in (0, metadata.n_features):
+            raise ValueError(f"{key} must have an entry for each of {metadata.n_features} columns")
+    return metadata
+
+
+def is_of_type(value: Any, hint: Any) -> bool:
+    """Whether a value read from JSON is of the type of an annotation; integers are numbers of something."""
+    if hint is Any:
+        return True
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is UnionType:
+        return any(is_of_type(value, one) for one in inner)
+    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or value < 0)):
+        return False
+    if kind is dict:
+        return all(
+            is_of_type(entry, one) for pair in value.items() for entry, one in zip(pair, inner, strict=True)
+        )
+    return kind not in (list, tuple) or all(is_of_type(entry, inner[0]) for entry in value)
 
 
 def require_free_keys(metadata: Mapping[str, str]) -> None:

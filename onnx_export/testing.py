@@ -39,6 +39,8 @@ def check_lowering(
 
     Raises
     ------
+    TypeError, ValueError
+        If `term` is no term, or X has another shape.
     AssertionError
         If nothing is registered for the type of term, its nodes are no valid graph, or they compute something
         else; the message names the term, a row and both values.
@@ -52,10 +54,17 @@ def check_lowering(
     >>> term = Cosines(rng.standard_normal((5, 3)), np.ones(5), np.ones((5, 1)))
     >>> check_lowering(term, rng.standard_normal((20, 3)))
     """
+    if not isinstance(term, Term):
+        raise TypeError(
+            f"check_lowering: term must be a Term, got a {type(term).__name__}; to_onnx compares links"
+        )
+    rows = np.array(X, dtype=np.float64)
+    if rows.ndim != 2 or not len(rows):
+        raise ValueError(f"check_lowering: X must have shape (n, d) with at least one row, got {rows.shape}")
     for dtype in dtypes:
         for opset in opsets:
             try:
-                check_graph(term, np.array(X, dtype=np.float64), dtype, opset)
+                check_graph(term, rows, dtype, opset)
             except ConversionError as error:
                 raise AssertionError(f"{error}, with dtype={dtype!r} and opset={opset}") from error
 

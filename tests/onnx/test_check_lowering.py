@@ -80,7 +80,7 @@ def test_what_an_export_may_not_find(function: Any, words: str) -> None:
         check_lowering(Line(np.ones((3, 1)), np.zeros(1)), X / 300.0)
 
 
-def test_a_term_without_a_conversion() -> None:
+def test_a_term_without_a_conversion_and_rows_of_a_wrong_shape() -> None:
     class Unknown(Line):
         pass
 
@@ -88,6 +88,8 @@ def test_a_term_without_a_conversion() -> None:
     check_lowering(Unknown(np.ones((3, 1)), np.ones(1)), X)
     with pytest.raises(AssertionError, match="a term of type Linear has no ONNX form"):
         check_lowering(Linear(np.ones((3, 1))), X)
+    with pytest.raises(ValueError, match=r"X must have shape \(n, d\) with at least one row, got \(0, 3\)"):
+        check_lowering(random_cosines(0, 2, 3), X[:0])
 
 
 def test_an_operator_of_single_precision_is_checked_with_float32_only() -> None:
