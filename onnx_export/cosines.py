@@ -108,12 +108,17 @@ def largest_argument(term: Cosines, X: Array) -> float:
     centered = clipped if term.center is None else clipped - term.center
     arguments = (np.abs(term.angles(X[start : start + BLOCK])) for start in range(0, len(X), BLOCK))
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
-    size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
-    if term.clipping is not None and term.clipping.log_scale is not None:
-        # Rounding errors of logarithms are relative to the scale of the log transform.
-        size = np.maximum(size, np.abs(term.clipping.log_scale))
-    reach = size * np.abs(term.frequencies).max(axis=0)
+    reach = sizes_of(centered, term.clipping) * np.abs(term.frequencies).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
+
+
+def sizes_of(X: Array, clipping: ClipAndLog | None) -> Array:
+    """The size of each feature, (d,), to which rounding errors of clipped X (n, d) are relative."""
+    sizes = np.nanmax(np.abs(X), axis=0, initial=0.0)
+    if clipping is None or clipping.log_scale is None:
+        return np.asarray(sizes)
+    # Rounding errors of logarithms are relative to the scale of the log transform.
+    return np.maximum(sizes, np.abs(clipping.log_scale))
 
 
 @behind_scaling.register

@@ -8,7 +8,7 @@ from rffboost_ext.exporting import Array
 from rffboost_ext.terms import Linear
 
 from .conversion import convert_term, rounding_error, rows_of
-from .cosines import center_and_clip
+from .cosines import center_and_clip, sizes_of
 from .graph import Graph
 
 
@@ -29,9 +29,5 @@ def _(term: Linear, graph: Graph, x: str) -> str:
 
 @rounding_error.register
 def _(term: Linear, X: Array, eps: float) -> float:
-    size = np.nanmax(np.abs(term.factors(X)), axis=0, initial=0.0)
-    if term.used_clipping is not None and term.used_clipping.log_scale is not None:
-        # Rounding errors of logarithms are relative to the scale of the log transform.
-        size = np.maximum(size, np.abs(term.used_clipping.log_scale))
-    sums = size @ np.abs(term.slope) + np.abs(term.intercept)
+    sums = sizes_of(term.factors(X), term.used_clipping) @ np.abs(term.slope) + np.abs(term.intercept)
     return 4.0 * eps * float(sums.max(initial=0.0))

@@ -24,7 +24,6 @@ from .graph import Graph
 from .links import class_scores, response_nodes
 from .skl2onnx_graphs import graph_at, hand_over
 from .source import ExportSource, export_source
-from .word_steps import CONVERTERS, shapes
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -49,7 +48,8 @@ def register_skl2onnx() -> None:
     TunedThresholdClassifierCV, whose threshold skl2onnx leaves out, raises a ValueError. skl2onnx is also wrong
     for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not the numbers 0 .. K-1.
 
-    CountVectorizer, TfidfVectorizer, TfidfTransformer and Normalizer get our converters, with the words of Python.
+    skl2onnx's words of CountVectorizer and TfidfVectorizer are not those of Python. :func:`to_onnx` exports
+    pipelines with the right words.
 
     Examples
     --------
@@ -71,8 +71,6 @@ def register_skl2onnx() -> None:
         update_registered_converter(
             estimator, estimator.__name__, declare_shapes, convert_estimator, options=options
         )
-    for step, shape in shapes("float32").items():
-        update_registered_converter(step, f"Sklearn{step.__name__}", shape, CONVERTERS[step])
     refuse_thresholds()
 
 

@@ -109,9 +109,6 @@ def verify_onnx(
     times = None if metadata.times is None else check_times(metadata.times)
     source = source.with_times(times).with_scaling(metadata.dtype)
     runtime, run = runner(with_output(proto, metadata.steps), runtime)
-    if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
-        kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
-        raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     reports = []
     for rows, margin in row_blocks(X, base_margin, metadata):
         feed = graph_inputs(rows, input_types(proto), metadata, margin)
@@ -201,16 +198,10 @@ def effect_within_leaves(ensemble: Ensemble, in_graph: Array, features: Array) -
 
 
 def in_float64(X: Any) -> Any:
-    """X with its real numbers of lower precision in float64, X itself if there are none."""
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        low = [name for name in X.columns if is_low(X[name].dtype)]
-        return X.astype(dict.fromkeys(low, np.float64)) if low else X
-    return X.astype(np.float64) if is_low(getattr(X, "dtype", None)) else X
-
-
-def is_low(dtype: Any) -> bool:
-    """Whether a type is one of NumPy's real numbers of fewer than 64 bits."""
-    return isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
+    """X with its real numbers of NumPy's types in float64."""
+    if hasattr(X, "select_dtypes"):
+        return X.astype(dict.fromkeys(X.select_dtypes(["float16", "float32"]).columns, np.float64))
+    return X.astype(np.float64) if getattr(getattr(X, "dtype", None), "kind", "") == "f" else X
 
 
 def compare(
@@ -235,7 +226,7 @@ def compare(
         # The score is the response itself of an identity link.
         due.remove("score")
     lines += unmatched_outputs({*outputs} - {metadata.steps}, due)
-    if source.classes is not None:
+    if source.classes is not None and "label" in outputs:
         lines.append(Comparison("label", wrong_labels(source, outputs["label"], response, limit), 0.0))
     return tuple(lines)
 

@@ -101,7 +101,7 @@ class HistoryDisplay:
         """
         check_is_fitted(estimator)
         result = getattr(estimator, "evals_result_", {})
-        models = getattr(estimator, "validation_curves_", None)
+        models: Any = getattr(estimator, "validation_curves_", None)
         if not result and models is None:
             raise ValueError(
                 f"HistoryDisplay: estimator must be fitted with eval_set or early stopping, got {estimator!r}"
@@ -110,7 +110,7 @@ class HistoryDisplay:
         if metric not in (None, *metrics):
             raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(metrics)}, got {metric!r}")
         shown = [metric] if metric else metrics[-1:] if ax is not None else metrics
-        if result or models is None:
+        if result:
             best = getattr(estimator, "best_iteration_", None)
             marked = None if best is None else best + 1
             *others, last = [

@@ -77,8 +77,6 @@ def variances(function: Callable[[Array], Array], X: Array, weight: Array) -> Ar
 
 def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
     """Covariance of each of several outputs (n, C) with their sum, summed over columns."""
-    if not outputs:
-        return []
     centered = [output - weight @ output for output in outputs]
     total = np.sum(centered, axis=0)
     return [float(weight @ (one * total).sum(axis=1)) for one in centered]

@@ -32,7 +32,6 @@ from .score_conversion import (
     metric_on_predictions,
     named_metric,
     prepare_for_training,
-    require_informative,
     slope_of,
 )
 
@@ -181,10 +180,6 @@ class HostEstimator:
     def score_conversion(self) -> ScoreConversion:
         """The conversion of the host's scores to raw scores of the loss."""
         check_is_fitted(self, "loss_")
-        return self._conversion
-
-    @property
-    def _conversion(self) -> ScoreConversion:
         return ScoreConversion(slope_of(self.loss_), np.zeros(1) if self._host.stores_start else self.baseline_)
 
     def _fit_loss(self, y: Any, sample_weight: Any) -> Observations:
@@ -276,20 +271,14 @@ class HostEstimator:
         """
         if isinstance(metrics, list | tuple):
             return [self._metrics(metric) for metric in metrics]
+        conversion = self.score_conversion()
         if metrics is None:
             # The given loss names it: a prepared loss for several classes may be of another class.
             name = LOSSES.name_of(LOSSES.make(self.loss))
-            return ArrayMetric(MeanLoss(self.loss_), name, self._conversion)
+            return ArrayMetric(MeanLoss(self.loss_), name, conversion)
         if self._is_own_metric(metrics):
-            return named_metric(metrics, self.loss_, self._conversion, len(self.baseline_))
-        return metric_on_predictions(metrics, self.loss_, self._conversion) if callable(metrics) else metrics
-
-    def _require_informative(self, metrics: Any, y: Array, sample_weight: Any) -> None:
-        """Raise a ValueError if a metric of ours says nothing of an evaluation set."""
-        rows = Observations(y, check_sample_weight(sample_weight, len(y)))
-        for metric in metrics if isinstance(metrics, list) else [metrics]:
-            if isinstance(metric, ArrayMetric):
-                require_informative(metric.name, metric.score, rows, self.baseline_)
+            return named_metric(metrics, self.loss_, conversion, len(self.baseline_))
+        return metric_on_predictions(metrics, self.loss_, conversion) if callable(metrics) else metrics
 
     def _is_own_metric(self, metric: Any) -> bool:
         """Whether a metric is the name of one of ``rffboost_ext.metrics``, such as "ndcg@10"."""

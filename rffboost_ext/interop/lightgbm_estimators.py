@@ -99,14 +99,11 @@ class LGBMEstimator(HostEstimator):
         for spelling, value in {"eval_metric": metrics, **self._other_params}.items():
             if spelling in ("eval_metric", *METRIC):
                 self._check_metrics(spelling, value, "ignore the baseline and the link")
-        own_metrics = self._metrics(metrics if isinstance(metrics, list | tuple) else [metrics])
-        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in own_metrics]
+        metrics = self._metrics(metrics if isinstance(metrics, list | tuple) else [metrics])
+        metrics = [one.with_direction if isinstance(one, ArrayMetric) else one for one in metrics]
         sets, labels = pairs_of_sets(options), host_labels(rows.y)
         # LightGBM recognises the training data among evaluation sets by identity.
         targets = [rows.y if data is X and own is y else self._read_target(own) for data, own in sets]
-        weights = options.get("eval_sample_weight") or [None] * len(targets)
-        for target, weight in zip(targets, weights, strict=False):
-            self._require_informative(own_metrics, target, weight)
         read = {id(data): as_csr(data) for data in (X, *(data for data, _ in sets))}
         codes = [labels if one is rows.y else host_labels(one) for one in targets]
         options = with_sets(options, [(read[id(data)], y) for (data, _), y in zip(sets, codes, strict=True)])
@@ -141,7 +138,7 @@ class LGBMEstimator(HostEstimator):
     def _process_params(self, stage: str) -> dict[str, Any]:
         # By a plain estimator, as "loss" is LightGBM's alias of its objective.
         own = {name: value for name, value in self.get_params(deep=False).items() if name != "loss"}
-        objective = ArrayObjective(self.loss_, self._conversion)
+        objective = ArrayObjective(self.loss_, self.score_conversion())
         if stage == "fit":
             # LightGBM's fit has just reset it.
             self._objective = objective
@@ -161,7 +158,7 @@ class LGBMEstimator(HostEstimator):
         # For sparse rows, one sparse matrix per output.
         parts = values if isinstance(values, list) else [values]
         shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
-        by_output = shares.reshape(len(shares), len(self.baseline_), -1) / self._conversion.slope
+        by_output = shares.reshape(len(shares), len(self.baseline_), -1) / self.score_conversion().slope
         # The last contribution to an output is the bias.
         by_output[:, :, -1] += self.baseline_
         return np.asarray(by_output.reshape(shares.shape))

@@ -21,7 +21,6 @@ from .score_conversion import (
     float_weights,
     prepare_for_scores,
     prepare_for_training,
-    require_informative,
     score_of_rows,
     weighted_in_units,
 )
@@ -135,11 +134,9 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
 
 
 def checked_loss(loss: Loss, matrix: Any, rows: Observations, raw: Array) -> Loss:
-    """The loss prepared for the rows of a matrix, or a ValueError if it refuses or says nothing of them."""
+    """The loss prepared for the rows of a matrix, or a ValueError if it refuses them."""
     require_whole_groups(loss, rows.y, matrix)
-    prepared = prepare_for_scores(loss, rows, raw)
-    require_informative(LOSSES.name_of(loss), MeanLoss(prepared), rows, raw.mean(axis=0))
-    return prepared
+    return prepare_for_scores(loss, rows, raw)
 
 
 @dataclass(eq=False)
@@ -209,8 +206,8 @@ def objective(loss: str | Loss) -> MatrixObjective:
     """One of our losses as ``obj`` of ``xgboost.train``, or as ``params["objective"]`` of ``lightgbm.train``.
 
     Its method ``metric``, the weighted mean of the loss, is ``custom_metric`` of ``xgboost.train`` or ``feval`` of
-    ``lightgbm.train``, also beside an objective of the host. A loss that depends on statistics of the training
-    targets has those of the latest training, or else those of the first matrix as long as this exists.
+    ``lightgbm.train``, also beside an objective of the host. Statistics of targets, on which some losses depend,
+    are those of the latest training; before any training, those of the first matrix as long as it exists.
 
     Neither host fits an intercept for a callable: XGBoost starts from 0.5, LightGBM from 0. See :func:`intercept`.
     Scores of the booster are raw scores of the loss; its link, or :func:`bind`, maps them to probabilities. For

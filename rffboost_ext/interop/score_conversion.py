@@ -244,18 +244,3 @@ def score_of_rows(score: ScoreFunction, rows: Observations, raw: Array) -> float
     """The score of raw scores (n, C), such as a mean loss, without the rows of weight 0."""
     counts = rows.weight > 0.0
     return score(rows.take(counts), raw[counts])
-
-
-def require_informative(metric: str, score: ScoreFunction, rows: Observations, start: Array) -> None:
-    """Raise a ValueError if a score of rows is the same for any raw scores, or NaN, as of censored rows only.
-
-    Early stopping would end after a round. The scores of the check vary around `start`, (C,).
-    """
-    draw = np.random.default_rng(0).standard_normal((len(rows), len(start)))
-    with np.errstate(all="ignore"):
-        values = {score_of_rows(score, rows, start + size * draw) for size in (0.0, 1.0, 1e3)}
-    if len(values) == 1 or all(map(np.isnan, values)):
-        raise ValueError(
-            f"eval_set must have rows whose {metric} depends on the scores, such as events or queries of several "
-            f"relevances, got {len(rows)} rows with {values.pop():g} for any scores"
-        )

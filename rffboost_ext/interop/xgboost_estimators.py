@@ -106,9 +106,9 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
                 )
         params = self._host_params()
         self._check_metric_of_objective(rows.y, params["objective"])
-        self._start = base_score_of(self._conversion.slope * self.baseline_, params["objective"])
+        self._start = base_score_of(self.score_conversion().slope * self.baseline_, params["objective"])
         own_params = {name: getattr(self, name) for name in ("objective", "eval_metric", "callbacks")}
-        self.objective = ArrayObjective(self.loss_, self._conversion)
+        self.objective = ArrayObjective(self.loss_, self.score_conversion())
         self.eval_metric = self._metrics(self.eval_metric)
         self.callbacks = [SetParams(params), *(self.callbacks or ())]
         try:
@@ -147,11 +147,11 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
                 f"{type(self).__name__}: the model does not record a loss; load it with XGBoost's own class"
             )
         self.loss_ = loss_from_text(text, self.loss)
-        self.loss = self.loss_ if parameter is None else loss_from_text(parameter, self.loss)
+        self.loss = loss_from_text(parameter, self.loss)
         self.uses_base_margin_, self._n_columns = margin is not None, None
         self._targets = RealTargets(type(self).__name__, self.loss_.infinite)
         start = initial_score(parse_model(self.get_booster()))
-        self.baseline_ = start / self._conversion.slope
+        self.baseline_ = start / self.score_conversion().slope
         self._start = base_score_of(start, self._host_objective())
         if self.task == "classification" and not self.loss_.multilabel:
             self.n_classes_ = self._n_responses()
@@ -162,8 +162,6 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         target, margin = self._read_target(kwargs["label"]), kwargs.get("base_margin")
         if margin is not None:
             check_base_margin(margin, len(target), len(self.baseline_))
-        if kwargs.get("ref") is not None:
-            self._require_informative(self.eval_metric, target, kwargs.get("weight"))
         if not self._needs_attached(target):
             return self._host_matrix(**kwargs)
         matrix = self._host_matrix(**kwargs | {"label": None})
@@ -196,7 +194,7 @@ class XGBEstimator(HostEstimator, DeferInterrupts):
         if self.loss_.multilabel and link == LogitLink():
             # One log-odds for each label.
             objective = "binary:logistic"
-        if objective is not None and is_representable(self._conversion.slope * self.baseline_, objective):
+        if objective is not None and is_representable(self.score_conversion().slope * self.baseline_, objective):
             return objective
         # XGBoost then predicts scores.
         return "binary:logitraw" if self.task == "classification" else "reg:squarederror"

@@ -37,7 +37,7 @@ VERSION = 1
 PREFIX = struct.Struct("<8sQQ")
 DIGEST = hashlib.sha256().digest_size
 # Verbs with which messages about a file start.
-VERBS = ("is ", "was ", "has ", "holds ", "refers ")
+VERBS = ("is ", "was ", "has ", "holds ")
 
 
 def write_value(
@@ -105,7 +105,8 @@ def decode(data: bytes) -> tuple[Any, list[Array]]:
     Raises
     ------
     ValueError
-        If the file is of another version, or its header does not fit the arrays. The message starts with a verb.
+        If the file is of another version, or an array is of a type that cannot be read. The message starts with a
+        verb.
     """
     text, raw = split_sections(data)
     header = json.loads(text)
@@ -117,8 +118,6 @@ def decode(data: bytes) -> tuple[Any, list[Array]]:
         array: Array = np.ndarray(tuple(shape), np.dtype(dtype), raw, end, order=order)
         arrays.append(array.copy(order))
         end += array.nbytes
-    if end != len(raw):
-        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {end}")
     return header["contents"], arrays
 
 

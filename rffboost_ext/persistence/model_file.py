@@ -195,14 +195,13 @@ def describe_model(path: str | os.PathLike[str]) -> ModelDescription:
     >>> model = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, 0])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save_model(f"{folder}/line.rffboost", metadata={"commit": "4f2a"}, model_version=3)
-    ...     found = describe_model(f"{folder}/line.rffboost")
-    >>> found.metadata, found.model_version
+    ...     description = describe_model(f"{folder}/line.rffboost")
+    >>> description.metadata, description.model_version
     ({'commit': '4f2a'}, 3)
     """
     with intact_bytes(path) as data:
         header = json.loads(split_sections(data)[0])
-        entries = check_metadata("its header", header.get("metadata"), header.get("model_version", 0))
-        return ModelDescription(str(header["written_by"]), **entries)
+        return ModelDescription(header["written_by"], header.get("metadata", {}), header.get("model_version", 0))
 
 
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:

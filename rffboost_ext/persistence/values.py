@@ -275,23 +275,13 @@ class Unpacker:
         self.arrays = arrays
 
     def unpack(self, data: Any) -> Any:
-        """The value encoded by `data`; raise a ValueError if it is invalid."""
+        """The value encoded by `data`; an unknown class or an invalid state raises a ValueError."""
         if isinstance(data, list):
             return [self.unpack(item) for item in data]
         if not isinstance(data, dict):
             return data
-        if len(data) != 1:
-            raise ValueError(f"holds a value with the tags {sorted(data)} instead of one tag")
         ((tag, content),) = data.items()
-        if tag not in READERS:
-            raise ValueError(f"holds a value with the unknown tag {tag!r}")
         return READERS[tag](self, content)
-
-    def array(self, index: Any) -> Array:
-        """An array of the file."""
-        if type(index) is not int or not 0 <= index < len(self.arrays):
-            raise ValueError(f"refers to array {index!r} of {len(self.arrays)}")
-        return self.arrays[index]
 
     def objects(self, data: Any) -> Array:
         """An array of Python objects."""
@@ -310,8 +300,8 @@ READERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "tuple": lambda reader, data: tuple(reader.unpack(list(data))),
     "dict": lambda reader, data: {reader.unpack(key): reader.unpack(value) for key, value in data},
     "float": lambda reader, data: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[data],
-    "array": Unpacker.array,
-    "scalar": lambda reader, data: reader.array(data)[()],
+    "array": lambda reader, data: reader.arrays[data],
+    "scalar": lambda reader, data: reader.arrays[data][()],
     "objects": Unpacker.objects,
     "class": lambda reader, data: rule_named(data).cls,
     "part": Unpacker.part,

@@ -13,32 +13,6 @@ from rffboost_ext.interop import xgboost as rxgb
 from .interop_cases import BINARY, CLASSES, Halved, Probit, X, hosts
 
 RNG = np.random.default_rng(0)
-SILENT = {
-    "cox": (np.column_stack([np.ones(400), RNG.exponential(size=400)]), [0.0, 1.0]),
-    "lambdarank": (np.column_stack([RNG.integers(0, 3, 400), np.arange(400) // 10]), [0.0, 1.0]),
-}
-
-
-@hosts
-@pytest.mark.parametrize("loss", SILENT)
-def test_evaluation_sets_of_which_a_loss_says_nothing_are_refused(host, loss):
-    y, factors = SILENT[loss]
-    silent = y * factors
-    words = rf"eval_set must have rows whose {loss} depends on the scores.* got 400 rows with 0|must have an event"
-    with pytest.raises(ValueError, match=words):
-        host.estimator(loss).fit(X, y, **host.watch(X, silent))
-    with pytest.raises(ValueError, match="must not sum to zero"):
-        host.estimator(loss).fit(X, y, **host.watch(X, y, np.zeros(400)))
-    matrix, held = host.matrix(X), host.matrix(X)
-    for one, target in ((matrix, y), (held, silent)):
-        host.ours.attach(one, y=target)
-    for objective in (host.ours.objective(loss), host.ours.CosineObjective(loss)):
-        with pytest.raises(ValueError, match=words):
-            host.train(matrix, objective, 2, objective.metric, [held])
-    # A function of the user's may know more.
-    own = {"eval_metric": lambda y, p: 0.0 if host.name == "xgboost" else ("own", 0.0, False)}
-    in_model, in_fit = (own, {}) if host.name == "xgboost" else ({}, own)
-    host.estimator(loss, **in_model).fit(X, y, **host.watch(X, silent), **in_fit)
 
 
 @hosts

@@ -135,7 +135,7 @@ def test_codes_are_exact_in_float64(step: Any) -> None:
     ("steps", "node"),
     [((StandardScaler(), PolynomialFeatures(2), StandardScaler()), "Concat"), ((SimpleImputer(),), "Imputer")],
 )
-def test_steps_whose_graph_is_not_valid(steps: Any, node: str) -> None:
+def test_steps_whose_graph_cannot_run(steps: Any, node: str) -> None:
     pipeline = make_pipeline(*steps, booster()).fit(NEAR, Y)
     with pytest.raises(ValueError, match=rf"{node}.*; export with dtype='float32'") as caught:
         to_onnx(pipeline, dtype="float64")

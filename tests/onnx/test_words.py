@@ -14,8 +14,9 @@ from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
-from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from onnx_export.runtimes import open_session
+from onnx_export.word_steps import CONVERTERS, shapes
 from rffboost_ext import RFFBoostRegressor
 
 SINGLE = r"(?u)\b\w+\b"
@@ -71,8 +72,9 @@ def test_every_letter_is_that_of_python(options: dict[str, Any], last: int) -> N
 
 def words_by_graph(counter: CountVectorizer, texts: list[str]) -> np.ndarray:
     """The counts of a vectorizer in the graph of skl2onnx with our converters."""
-    register_skl2onnx()
-    file = skl2onnx.to_onnx(counter, initial_types=[("X", StringTensorType([None, 1]))], target_opset=13)
+    ours = {"custom_conversion_functions": CONVERTERS, "custom_shape_calculators": shapes("float32")}
+    entry = [("X", StringTensorType([None, 1]))]
+    file = skl2onnx.convert_sklearn(counter, initial_types=entry, target_opset=13, **ours)
     return open_session(file.SerializeToString()).run(None, {"X": np.array(texts, dtype=object)[:, None]})[0]
 
 
