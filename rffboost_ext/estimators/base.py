@@ -246,8 +246,10 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         if not self._is_warm_start():
             return Start()
         if full_repr(loss) != full_repr(self.loss_):
-            told = f"loss must be that of the previous fit, {self.loss_!r}, when warm_start is set, got {loss!r}"
-            raise ValueError(f"{type(self).__name__}: {told}")
+            raise ValueError(
+                f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
+                f"is set, got {loss!r}"
+            )
         n_kept = len(self.ensemble_) if hasattr(self, "learners_") else self._start.n_kept
         state = deepcopy(self._start.learner_state)
         return replace(self._start, ensemble=self.ensemble_, learner_state=state, n_kept=n_kept)

@@ -229,8 +229,8 @@ class BoosterParameters(BaseEstimator):
         try:
             return super().set_params(**resolve_nested(self, params))
         except ValueError as error:
-            told = str(error)
-            unknown = [name for name in params if told.startswith(f"Invalid parameter {name.split('__')[-1]!r}")]
+            text = str(error)
+            unknown = [name for name in params if text.startswith(f"Invalid parameter {name.split('__')[-1]!r}")]
             if not unknown:
                 raise
-            raise ValueError(f"{told}{advice(unknown[0], self._get_param_names())}") from error
+            raise ValueError(f"{text}{advice(unknown[0], self._get_param_names())}") from error
