@@ -158,6 +158,6 @@ def require_same_categories(model: CategoryEncoding | None, coding: CategoryEnco
         else:
             difference = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
         raise ValueError(
-            f"init_model must have the categories of X: {difference}; an Ensemble is taken to act on their codes, 0 "
-            f"for the first"
+            f"init_model must have the categories of X: {difference}; an Ensemble is taken to act on their codes, "
+            f"0 for the first"
         )
