@@ -16,10 +16,10 @@ from ..terms import FeatureMap
 from ..terms.ensemble import Ensemble
 from ..utils.registry import full_repr
 from ..utils.typing import Array
-from .comparison import keeping_nothing, require_close, require_that
+from .comparison import keep_laws, keeping_nothing, require_close, require_that
 from .fit import fit_term, unchanged_fit
 from .terms import LAWS as LAWS_OF_TERMS
-from .terms import LAWS_OF_METHODS, TermCase, advice_on_jumps, keep_laws
+from .terms import LAWS_OF_METHODS, TermCase, advice_on_jumps
 
 N_ROWS, N_FEATURES = 80, 3
 # Share of the decrease of the loss that terms have again when they are refitted to their own rows: kernel machines

@@ -14,7 +14,7 @@ from ..core import Term
 from ..terms.total_effects import total_effects, variance
 from ..utils.coalitions import shapley_by_evaluation
 from ..utils.typing import Array
-from .comparison import ContractError, contract_errors, require_close, require_shape, require_that
+from .comparison import ContractError, require_close, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
 # How far from a row a jump is looked for, relative to its numbers and those of other rows.
@@ -226,13 +226,6 @@ LAWS = outputs_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
 
 LAWS_OF_METHODS = gradient_is_the_slope, shapley_values_are_exact, variances_are_shares
 """The laws of methods that a term need not have, which ``check_term`` and ``check_learner`` add."""
-
-
-def keep_laws(case: TermCase, laws: Sequence[Callable[[TermCase], None]] = LAWS) -> None:
-    """Raise a ContractError that names the law if terms break one."""
-    for law in laws:
-        with contract_errors(f"{case.name}: {law.__name__}"):
-            law(case)
 
 
 def is_importable(term: Term) -> bool:

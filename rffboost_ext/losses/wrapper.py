@@ -20,26 +20,6 @@ from .target_statistics import EstimatedLoss, scores_for
 A = TypeVar("A", bound="LossWrapper")
 
 
-DELEGATED = (
-    "scales",
-    "fit_criterion",
-    "exact_gradient",
-    "exact_hessian",
-    "bounded_ratio",
-    "link",
-    "task",
-    "rows",
-    "multilabel",
-    "positive",
-    "translation_invariant",
-    "infinite",
-    "monotone",
-    "scored_by",
-    "canonical",
-    "levels",
-)
-
-
 class LossWrapper(Loss):
     """A loss that wraps another one and delegates to it what a derived class does not override.
 
@@ -89,7 +69,7 @@ class LossWrapper(Loss):
         return np.asarray(y)
 
 
-for name in DELEGATED:
+for name in Loss.__annotations__:
     setattr(LossWrapper, name, property(attrgetter(f"loss.{name}")))
 
 
