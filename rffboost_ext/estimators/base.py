@@ -39,7 +39,6 @@ from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
 from ..utils.sparse import is_finite
 from ..utils.typing import Array
-from .docstrings import documented
 from .fit_rows import drawn_sets, gradient_sample, read_rows
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import InitModel, compatible_ensemble, read_init_model
@@ -60,7 +59,6 @@ from .recipe import Recipe
 from .refresh import refresh
 
 
-@documented
 class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """Base class of classifier and regressor: everything but the kind of target."""
 

@@ -23,12 +23,11 @@ from ..sources.sample import FitRows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .fit_rows import drawn_sets, sample_of
 from .refresh import PRIOR_WEIGHT
 
 
-@documented
 class RFFBoostRanker(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, to rank the rows of queries.
 

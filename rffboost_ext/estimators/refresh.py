@@ -24,6 +24,7 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
 from .fit_rows import read_rows
+from .parameters import B
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
@@ -33,14 +34,14 @@ PRIOR_WEIGHT = 5.0
 @documented
 @atomic_fit
 def refresh(
-    self: Any,
+    self: B,
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     base_margin: Any = None,
     prior_weight: float = PRIOR_WEIGHT,
-) -> Any:
+) -> B:
     """Fit the values of the model again to other rows, and keep its structure.
 
     {refresh}
