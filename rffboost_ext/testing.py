@@ -10,11 +10,11 @@ import numpy as np
 from .boosting.boost import boost
 from .boosting.loop import check_composition, default_step
 from .contracts import learners, losses
-from .contracts.comparison import contract_errors, require_that
+from .contracts.comparison import contract_errors, keep_laws, require_that
 from .contracts.fit import baseline_of, prepared_loss, require_finite_target
-from .contracts.learners import LearnerSample
-from .contracts.loss_sample import MAX_ROWS, random_samples, sample_weights
-from .contracts.terms import LAWS, LAWS_OF_METHODS, TermSample, keep_laws
+from .contracts.learners import LearnerCase
+from .contracts.loss_case import MAX_ROWS, random_cases, sample_weights
+from .contracts.terms import LAWS, LAWS_OF_METHODS, TermCase
 from .core import CoupledLoss, Learner, Loss, Observations, Term
 from .learners.registry import LEARNERS
 from .losses.registry import LOSSES
@@ -76,10 +76,8 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
         rows = Observations(y, sample_weights(loss, y))
         prepared = prepared_loss(loss, rows, n_classes)
         baseline = baseline_of(prepared, rows, n_classes)
-    for sample in random_samples(prepared, rows, baseline, n_classes):
-        for law in losses.LAWS:
-            with contract_errors(f"{sample.name}: {law.__name__}"):
-                law(sample)
+    for case in random_cases(prepared, rows, baseline, n_classes):
+        keep_laws(case, losses.LAWS)
 
 
 def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> None:
@@ -118,19 +116,16 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     learner = LEARNERS.create(learner)
     loss = suitable_loss(learner, LOSSES_TO_TRY if loss is None else [loss])
     for n_targets in (1, 2) if learner.multi_output and is_multioutput(loss) else (1,):
-        sample = LearnerSample(learner, loss, n_targets, boost)
-        for law in learners.LAWS:
-            with contract_errors(f"{sample.name}: {law.__name__}"):
-                law(sample)
+        keep_laws(LearnerCase(learner, loss, n_targets, boost), learners.LAWS)
 
 
 def suitable_loss(learner: Learner, losses: Sequence[str | Loss]) -> Loss:
     """The first of some losses that takes the targets of the rounds, and goes with the learner."""
     reasons = []
-    for given in losses:
-        loss = LOSSES.create(given)
+    for candidate in losses:
+        loss = LOSSES.create(candidate)
         try:
-            n_outputs = LearnerSample(learner, loss, 1, boost).round().raw.shape[1]
+            n_outputs = LearnerCase(learner, loss, 1, boost).round().raw.shape[1]
             check_composition(loss, learner, default_step(loss, learner), n_outputs)
         except Exception as error:  # a loss of other targets may raise anything
             reasons.append(f"{loss!r}: {type(error).__name__}: {error}")
@@ -180,5 +175,5 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
     require_that(
         X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}"
     )
-    sample = TermSample([term, *(other for other in others if other.family == term.family)], X)
-    keep_laws(sample, LAWS + LAWS_OF_METHODS)
+    terms = [term, *(other for other in others if other.family == term.family)]
+    keep_laws(TermCase(terms, X), LAWS + LAWS_OF_METHODS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,13 @@ def contract_errors(what: str, advice: str = "") -> Iterator[None]:
         raise
     except Exception as error:  # a user's part may raise anything
         raise ContractError(f"{what} must not fail, got {type(error).__name__}: {error}{advice}") from error
+
+
+def keep_laws(case: Any, laws: Iterable[Callable[[Any], None]]) -> None:
+    """Raise a ContractError that names the law if a case breaks one."""
+    for law in laws:
+        with contract_errors(f"{case.name}: {law.__name__}"):
+            law(case)
 
 
 def require_shape(

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import CoupledLoss
 from ..utils.typing import Array
 from .comparison import require_close, require_that
-from .loss_sample import LossSample
+from .loss_case import LossCase
 
 # Differences are over this share of a Newton step.
 STEP = 1e-5
@@ -20,26 +20,24 @@ LENGTH = 0.45
 MAX_DERIVATIVES = 60
 
 
-def gradient_is_the_derivative(
-    sample: LossSample, rtol: float = 1e-4, max_derivatives: int = MAX_DERIVATIVES
-) -> None:
+def gradient_is_the_derivative(case: LossCase, rtol: float = 1e-4, max_derivatives: int = MAX_DERIVATIVES) -> None:
     """An exact gradient is the derivative of the value, or of the weighted total if rows are coupled."""
-    if not sample.loss.exact_gradient:
+    if not case.loss.exact_gradient:
         return
-    gradient, _ = sample.derivatives(sample.raw)
-    what = f"{sample.name}: gradient must be the derivative of value"
-    if isinstance(sample.loss, CoupledLoss):
-        count = max(1, max_derivatives // len(sample.scale))
-        rows = np.random.default_rng(1).permutation(len(sample.rows))[:count]
-        sides = np.stack([total_slopes(sample, row) / sample.rows.weight[row] for row in rows], axis=1)
+    gradient, _ = case.derivatives(case.raw)
+    what = f"{case.name}: gradient must be the derivative of value"
+    if isinstance(case.loss, CoupledLoss):
+        count = max(1, max_derivatives // len(case.scale))
+        rows = np.random.default_rng(1).permutation(len(case.rows))[:count]
+        sides = np.stack([total_slopes(case, row) / case.rows.weight[row] for row in rows], axis=1)
         what += " summed over rows with their weights, divided by the weight of the row"
         require_slopes(what, gradient[rows], sides, rtol)
         return
     # In turns up and down: statistics of the set, such as means, stay the same.
     sign = np.where(np.arange(len(gradient)) % 2, 1.0, -1.0)
-    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    moves = STEP * case.scale * np.eye(len(case.scale))
     sides = np.stack(
-        [slopes(sample.values, sample.raw, sign[:, None] * move) / (sign * move.sum()) for move in moves], axis=-1
+        [slopes(case.values, case.raw, sign[:, None] * move) / (sign * move.sum()) for move in moves], axis=-1
     )
     require_slopes(what, gradient, sides, rtol)
 
@@ -50,14 +48,14 @@ def slopes(function: Any, raw: Array, move: Array) -> Array:
     return np.stack([here - function(raw - move), function(raw + move) - here])
 
 
-def total_slopes(sample: LossSample, row: int) -> Array:
+def total_slopes(case: LossCase, row: int) -> Array:
     """The derivatives of the total with respect to the scores of a row, to the left and to the right, (2, C)."""
     gradient = []
-    for c, size in enumerate(STEP * sample.scale):
-        move = np.zeros_like(sample.raw)
+    for c, size in enumerate(STEP * case.scale):
+        move = np.zeros_like(case.raw)
         move[row, c] = size
         # A difference of sums over rows would lose digits.
-        gradient.append(slopes(sample.values, sample.raw, move) @ sample.rows.weight / size)
+        gradient.append(slopes(case.values, case.raw, move) @ case.rows.weight / size)
     return np.transpose(gradient)
 
 
@@ -71,40 +69,40 @@ def require_slopes(what: str, gradient: Array, sides: Array, rtol: float = 1e-4)
     require_close(what, gradient, numeric, rtol=rtol, atol=np.broadcast_to(rtol * size + 1e-12, gradient.shape))
 
 
-def hessian_is_the_derivative(sample: LossSample) -> None:
+def hessian_is_the_derivative(case: LossCase) -> None:
     """An exact hessian is the derivative of the gradient; |gradient| <= hessian if ``bounded_ratio``."""
-    gradient, hessian = sample.derivatives(sample.raw)
+    gradient, hessian = case.derivatives(case.raw)
     excess = (np.abs(gradient) - hessian).max()
     require_that(
-        not sample.loss.bounded_ratio or excess <= 1e-9,
-        f"{sample.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
+        not case.loss.bounded_ratio or excess <= 1e-9,
+        f"{case.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
     )
-    if not sample.loss.exact_hessian or isinstance(sample.loss, CoupledLoss):
+    if not case.loss.exact_hessian or isinstance(case.loss, CoupledLoss):
         return
-    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    moves = STEP * case.scale * np.eye(len(case.scale))
     sides = [
-        slopes(lambda raw: sample.derivatives(raw)[0], sample.raw, move)[..., c] / move[c]
+        slopes(lambda raw: case.derivatives(raw)[0], case.raw, move)[..., c] / move[c]
         for c, move in enumerate(moves)
     ]
-    what = f"{sample.name}: hessian must be the derivative of the gradient, as exact_hessian says"
+    what = f"{case.name}: hessian must be the derivative of the gradient, as exact_hessian says"
     require_slopes(what, hessian, np.stack(sides, axis=-1))
 
 
-def hessian_bounds_the_loss(sample: LossSample) -> None:
+def hessian_bounds_the_loss(case: LossCase) -> None:
     """Nearly half a Newton step of rows whose gradients have one sign, as in a leaf, lowers the loss."""
-    if not sample.loss.exact_gradient:
+    if not case.loss.exact_gradient:
         return
     # With the least hessian of the loss, as in fits.
-    gradient, hessian = sample.loss.scales.apply(sample.derivatives(sample.raw))
-    before = sample.values(sample.raw)
-    rounding = 1e-12 * float(sample.rows.weight @ np.abs(before))
-    for c, sign in itertools.product(range(len(sample.scale)), (-1.0, 1.0)):
-        rows, moved = sign * gradient[:, c] > 0.0, sample.raw.copy()
-        slope, curvature = (sample.rows.weight[rows] @ values[rows, c] for values in (gradient, hessian))
+    gradient, hessian = case.loss.scales.apply(case.derivatives(case.raw))
+    before = case.values(case.raw)
+    rounding = 1e-12 * float(case.rows.weight @ np.abs(before))
+    for c, sign in itertools.product(range(len(case.scale)), (-1.0, 1.0)):
+        rows, moved = sign * gradient[:, c] > 0.0, case.raw.copy()
+        slope, curvature = (case.rows.weight[rows] @ values[rows, c] for values in (gradient, hessian))
         moved[rows, c] -= LENGTH * slope / max(curvature, 1e-300)
-        change = float(sample.rows.weight @ (sample.values(moved) - before))
+        change = float(case.rows.weight @ (case.values(moved) - before))
         require_that(
             change <= rounding,
-            f"{sample.name}: hessian must bound the second derivative, or be near it: {LENGTH} of a Newton step "
+            f"{case.name}: hessian must bound the second derivative, or be near it: {LENGTH} of a Newton step "
             f"of score {c} must lower the loss, got a change of {change:.3g}",
         )

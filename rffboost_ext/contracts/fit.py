@@ -24,6 +24,7 @@ from .comparison import (
     ContractError,
     contract_errors,
     describe,
+    keep_laws,
     keeping_nothing,
     require_derivatives,
     require_shape,
@@ -31,7 +32,7 @@ from .comparison import (
     require_unchanged,
 )
 from .derivatives import gradient_is_the_derivative
-from .loss_sample import ADVICE, LossSample, samples_of_fit
+from .loss_case import ADVICE, LossCase, cases_of_fit
 from .losses import (
     LAWS_OF_FIT,
     both_classes_matter,
@@ -41,7 +42,7 @@ from .losses import (
     rows_stand_alone,
     translation,
 )
-from .terms import TOLERANCE_OF_FIT, TermSample, keep_laws
+from .terms import LAWS, TOLERANCE_OF_FIT, TermCase
 
 PACKAGE = __name__.partition(".")[0]
 # Gradients and hessians below which penalties, for hessians of about 1, leave nothing to learn.
@@ -185,15 +186,15 @@ def require_known_classes(loss: Loss, y: Array, scores: Array) -> None:
 def require_finite_target(loss: Loss, y: Array) -> None:
     """Raise a ValueError if a target (n, K) is NaN, or infinite where the loss does not take that."""
     if np.isnan(y).any() or not (loss.infinite or np.isfinite(y).all()):
-        wanted = "numbers or infinity, got NaN" if loss.infinite else "finite, got NaN or infinity"
-        raise ValueError(f"loss {loss!r}: y must be {wanted}")
+        allowed = "numbers or infinity, got NaN" if loss.infinite else "finite, got NaN or infinity"
+        raise ValueError(f"loss {loss!r}: y must be {allowed}")
 
 
 def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> None:
     """Raise a ContractError if a user's prepared loss breaks a law that a fit relies on, on at most 100 rows."""
-    near, spread = samples_of_fit(loss, rows, baseline, n_classes)
-    passed, given = PASSED.setdefault(type(loss), set()), (full_repr(loss), rows.offset is not None)
-    if given not in passed:
+    near, spread = cases_of_fit(loss, rows, baseline, n_classes)
+    passed, variant = PASSED.setdefault(type(loss), set()), (full_repr(loss), rows.offset is not None)
+    if variant not in passed:
         for law in LAWS_OF_FIT:
             law(near)
         for law in LAWS_OF_SPREAD:
@@ -201,39 +202,38 @@ def check_in_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int
         gradient_is_the_derivative(spread, TOLERANCE_OF_GRADIENT, FEW_DERIVATIVES)
         if rows.offset is not None:
             translation(near)
-        passed.add(given)
+        passed.add(variant)
     warn_if_wrong(near)
     warn_if_small(near)
 
 
-def warn_if_wrong(sample: LossSample) -> None:
+def warn_if_wrong(case: LossCase) -> None:
     """Warn if the loss keeps something, the link is not its own, or no score has a gradient at the baseline."""
     for law in (nothing_is_kept, constants_are_predicted):
         try:
-            with contract_errors(f"{sample.name}: {law.__name__}"):
-                law(sample)
+            keep_laws(case, [law])
         except ContractError as error:
             warn_user(str(error))
-    if not sample.derivatives(sample.raw)[0].any() and (sample.rows.y != sample.rows.y[0]).any():
+    if not case.derivatives(case.raw)[0].any() and (case.rows.y != case.rows.y[0]).any():
         warn_user(
-            f"{sample.name}: all gradients are 0 at the baseline, so that a fit learns nothing; base_margin gives "
+            f"{case.name}: all gradients are 0 at the baseline, so that a fit learns nothing; base_margin gives "
             f"it another start"
         )
 
 
-def warn_if_small(sample: LossSample) -> None:
+def warn_if_small(case: LossCase) -> None:
     """Warn if all gradients and hessians of a score are far below 1 at the baseline."""
-    loss = sample.loss
-    derivatives = loss.scales.apply(sample.derivatives(sample.raw))
+    loss = case.loss
+    derivatives = loss.scales.apply(case.derivatives(case.raw))
     gradient, hessian = (np.abs(values).max(axis=0) for values in derivatives)
     small = (gradient > 0.0) & (gradient < SMALL) & (hessian > 0.0) & (hessian < SMALL)
     if small.any():
         unit = np.where(small, 1.0 / np.where(small, hessian, 1.0), 1.0) * np.asarray(loss.scales.unit)
-        wanted = ", ".join(f"{one:.1g}" for one in np.broadcast_to(unit, small.shape))
+        units = ", ".join(f"{one:.1g}" for one in np.broadcast_to(unit, small.shape))
         warn_user(
             f"loss {loss!r}: hessians are at most {hessian[small].max():.1g} at the baseline; penalties such as "
             f"l2, reg_lambda and min_child_weight are for hessians of about 1. The loss needs "
-            f"scales = Scales(unit={f'({wanted})' if len(small) > 1 else wanted})"
+            f"scales = Scales(unit={f'({units})' if len(small) > 1 else units})"
         )
 
 
@@ -314,8 +314,8 @@ def check_terms_of_fit(terms: Sequence[Term], X: Array, outputs: Array | None = 
     """
     rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), ROWS_OF_FIT)).astype(np.intp))
     for family in group_by_family([term for term in terms if is_foreign(term)]).values():
-        sample = TermSample(family, np.asarray(X[rows]), TOLERANCE_OF_FIT, rows)
-        keep_laws(sample)
+        case = TermCase(family, np.asarray(X[rows]), TOLERANCE_OF_FIT, rows)
+        keep_laws(case, LAWS)
         if outputs is not None and family[-1] is terms[-1]:
             law, size = "the outputs that the learner returned must be term(X)", np.abs(outputs).max(axis=0)
-            sample.require_same(law, outputs[rows], terms[-1], X[rows], size)
+            case.require_same(law, outputs[rows], terms[-1], X[rows], size)

@@ -1,4 +1,4 @@
-"""The laws of a term, each a function of a sample of terms and rows."""
+"""The laws of a term, each a function of a case, terms with rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import Term
 from ..terms.total_effects import total_effects, variance
 from ..utils.coalitions import shapley_by_evaluation
 from ..utils.typing import Array
-from .comparison import ContractError, contract_errors, require_close, require_shape, require_that
+from .comparison import ContractError, require_close, require_shape, require_that
 
 FACTORS = -0.5, 0.0, 1.0
 # How far from a row a jump is looked for, relative to its numbers and those of other rows.
@@ -32,7 +32,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 
 
 @dataclass(frozen=True)
-class TermSample:
+class TermCase:
     """Terms of one family with rows to check them on.
 
     Attributes
@@ -101,63 +101,63 @@ def advice_on_jumps(function: Callable[[Array], Any], X: Array, rows: Array) -> 
     )
 
 
-def outputs_stand_alone(sample: TermSample) -> None:
+def outputs_stand_alone(case: TermCase) -> None:
     """The output and the features of a row depend on that row only, in any layout; X stays as it is."""
-    for what, method in (("term(X)", sample.term), ("features(X)", sample.term.features)):
-        X = sample.X.copy()
-        whole = sample.outputs(what, method, X)
-        same = np.array_equal(X, sample.X, equal_nan=True)
-        require_that(same, f"{sample.name}: {what} must not change X in place")
+    for what, method in (("term(X)", case.term), ("features(X)", case.term.features)):
+        X = case.X.copy()
+        whole = case.outputs(what, method, X)
+        same = np.array_equal(X, case.X, equal_nan=True)
+        require_that(same, f"{case.name}: {what} must not change X in place")
         law = f"{what} of a row must not depend on other rows"
         for n_rows in (1, len(X) // 2):
-            sample.require_same(law, whole[:n_rows], method, X[:n_rows].copy())
-        sample.require_same(law, whole[::-1], method, X[::-1].copy())
+            case.require_same(law, whole[:n_rows], method, X[:n_rows].copy())
+        case.require_same(law, whole[::-1], method, X[::-1].copy())
         for layout, arrange in LAYOUTS.items():
-            sample.require_same(f"{what} must be the same for X {layout}", whole, method, arrange(X))
+            case.require_same(f"{what} must be the same for X {layout}", whole, method, arrange(X))
 
 
-def scaled_multiplies(sample: TermSample) -> None:
+def scaled_multiplies(case: TermCase) -> None:
     """``scaled`` multiplies the outputs, and leaves the term as it is."""
-    term, outputs = sample.term, sample.term(sample.X)
+    term, outputs = case.term, case.term(case.X)
     for factor in FACTORS:
         law = f"scaled({factor})(X) must be {factor} * term(X)"
-        sample.require_same(law, factor * outputs, term.scaled(factor), sample.X)
-        sample.require_same("scaled() must not change the term", outputs, term, sample.X)
+        case.require_same(law, factor * outputs, term.scaled(factor), case.X)
+        case.require_same("scaled() must not change the term", outputs, term, case.X)
 
 
-def stack_is_the_sum(sample: TermSample) -> None:
+def stack_is_the_sum(case: TermCase) -> None:
     """``stack`` is the sum of terms of one family, and leaves them as they are."""
-    X, terms = sample.X, [*sample.terms, sample.term.scaled(FACTORS[0])]
+    X, terms = case.X, [*case.terms, case.term.scaled(FACTORS[0])]
     parts, stack = [term(X) for term in terms], type(terms[0]).stack
     size = np.abs(parts).sum(axis=0).max(axis=0)
     for count in sorted({2, len(terms)}):
         law, total = f"stack of {count} terms must be their sum", np.sum(parts[:count], axis=0)
-        sample.require_same(law, total, stack(terms[:count]), X, size)
+        case.require_same(law, total, stack(terms[:count]), X, size)
         for term, before in zip(terms, parts, strict=True):
-            sample.require_same("stack() must not change its terms", before, term, X)
+            case.require_same("stack() must not change its terms", before, term, X)
     if len(terms) > 2:
         nested = stack([stack(terms[:2]), *terms[2:]])
-        sample.require_same("a stack of stacks must be the sum", total, nested, X, size)
-    sample.require_same("merged() must be the same function", total, stack(terms).merged(), X, size)
+        case.require_same("a stack of stacks must be the sum", total, nested, X, size)
+    case.require_same("merged() must be the same function", total, stack(terms).merged(), X, size)
 
 
-def forms_are_equal(sample: TermSample) -> None:
+def forms_are_equal(case: TermCase) -> None:
     """Merged, materialized and pickled, the term is the same function."""
-    term, X = sample.term, sample.X
+    term, X = case.term, case.X
     outputs, stored = term(X), term.materialized()
-    sample.require_same("merged() must be the same function", outputs, term.merged(), X)
-    sample.require_same("materialized() must be the same function", outputs, stored, X)
+    case.require_same("merged() must be the same function", outputs, term.merged(), X)
+    case.require_same("materialized() must be the same function", outputs, stored, X)
     if is_importable(term):
-        sample.require_same("a pickled term must be the same", outputs, pickle.loads(pickle.dumps(stored)), X)
+        case.require_same("a pickled term must be the same", outputs, pickle.loads(pickle.dumps(stored)), X)
 
 
-def gradient_is_the_slope(sample: TermSample) -> None:
+def gradient_is_the_slope(case: TermCase) -> None:
     """A gradient is between the differences of the outputs to both sides, for each output and feature."""
-    term, X = sample.term, sample.X
+    term, X = case.term, case.X
     if type(term.innermost).gradient is Term.gradient:
         return
-    actual, outputs = np.asarray(term.gradient(X), dtype=np.float64), sample.outputs("term(X)", term, X)
-    require_shape(f"{sample.name}: gradient(X)", actual, (*outputs.shape, X.shape[1]))
+    actual, outputs = np.asarray(term.gradient(X), dtype=np.float64), case.outputs("term(X)", term, X)
+    require_shape(f"{case.name}: gradient(X)", actual, (*outputs.shape, X.shape[1]))
     size = np.abs(actual).max(initial=0.0)
     for j, step in enumerate(STEP * np.nanstd(X, axis=0)):
         move = step * (np.arange(X.shape[1]) == j)
@@ -167,56 +167,56 @@ def gradient_is_the_slope(sample: TermSample) -> None:
         if step > 0.0 and wrong.any():
             row, output = np.argwhere(wrong)[0]
             raise ContractError(
-                f"{sample.name}: gradient(X) must be the derivative, got {actual[row, output, j]:.6g} instead of "
+                f"{case.name}: gradient(X) must be the derivative, got {actual[row, output, j]:.6g} instead of "
                 f"{expected[row, output]:.6g}, entry [{row}, {output}, {j}]"
             )
 
 
-def shapley_values_are_exact(sample: TermSample) -> None:
+def shapley_values_are_exact(case: TermCase) -> None:
     """Shapley values sum to the output less its mean over the background; of few features all are enumerated."""
-    kind, X = type(sample.term.innermost), sample.X[:FEW_ROWS]
-    background, columns = sample.X[-FEW_ROWS:], np.arange(sample.X.shape[1])
+    kind, X = type(case.term.innermost), case.X[:FEW_ROWS]
+    background, columns = case.X[-FEW_ROWS:], np.arange(case.X.shape[1])
     for name in ("shapley", "grouped_shapley"):
         if getattr(kind, name) is getattr(Term, name):
             continue
         groups = () if name == "shapley" else (columns, len(columns))
-        actual = np.asarray(getattr(sample.term, name)(X, background, *groups), dtype=np.float64)
-        outputs = sample.term(X)
-        require_shape(f"{sample.name}: {name}", actual, (*outputs.shape, len(columns)))
-        atol = 10.0 * sample.tolerance * np.abs(sample.term(sample.X)).max(initial=0.0)
+        actual = np.asarray(getattr(case.term, name)(X, background, *groups), dtype=np.float64)
+        outputs = case.term(X)
+        require_shape(f"{case.name}: {name}", actual, (*outputs.shape, len(columns)))
+        atol = 10.0 * case.tolerance * np.abs(case.term(case.X)).max(initial=0.0)
         if len(columns) <= MAX_ENUMERATED:
-            expected = shapley_by_evaluation(sample.term, X, background, columns, len(columns))
-            what = f"{sample.name}: {name} must be the values by enumeration of all sets of features"
+            expected = shapley_by_evaluation(case.term, X, background, columns, len(columns))
+            what = f"{case.name}: {name} must be the values by enumeration of all sets of features"
         else:
-            actual, expected = actual.sum(axis=2), outputs - sample.term(background).mean(axis=0)
-            what = f"{sample.name}: {name} must sum to the output less its mean over the background"
+            actual, expected = actual.sum(axis=2), outputs - case.term(background).mean(axis=0)
+            what = f"{case.name}: {name} must sum to the output less its mean over the background"
         require_close(what, actual, expected, atol=atol)
 
 
-def variances_are_shares(sample: TermSample) -> None:
+def variances_are_shares(case: TermCase) -> None:
     """Variances are not negative, near the total effects of the features, and sum to that of the outputs.
 
     Those of a sum of trees are sums over the trees.
     """
-    term, X = sample.term, sample.X
+    term, X = case.term, case.X
     weight = np.full(len(X), 1.0 / len(X))
     actual = term.variances(X, weight)
     if actual is None:
         return
-    require_shape(f"{sample.name}: variances", actual, (X.shape[1],))
+    require_shape(f"{case.name}: variances", actual, (X.shape[1],))
     total, effects = variance(term(X), weight).sum(), total_effects(term, X, weight)
     bound = 1e-3 * total
-    require_that(bool((actual >= -bound).all()), f"{sample.name}: variances must not be negative, got {actual}")
+    require_that(bool((actual >= -bound).all()), f"{case.name}: variances must not be negative, got {actual}")
     shares, expected = (values / max(values.sum(), 1e-300) for values in (actual, effects))
     near = bool((actual[effects == 0.0] <= bound).all() and (np.abs(shares - expected) <= 0.5).all())
     require_that(
         near,
-        f"{sample.name}: variances must be 0 for features without effect, and near the shares of total effects, "
+        f"{case.name}: variances must be 0 for features without effect, and near the shares of total effects, "
         f"{expected}, got shares {shares}",
     )
     is_whole = term.innermost.is_tree or abs(actual.sum() - total) <= bound
     require_that(
-        is_whole, f"{sample.name}: variances must sum to that of the outputs, {total:.6g}, got {actual.sum():.6g}"
+        is_whole, f"{case.name}: variances must sum to that of the outputs, {total:.6g}, got {actual.sum():.6g}"
     )
 
 
@@ -226,13 +226,6 @@ LAWS = outputs_stand_alone, scaled_multiplies, forms_are_equal, stack_is_the_sum
 
 LAWS_OF_METHODS = gradient_is_the_slope, shapley_values_are_exact, variances_are_shares
 """The laws of methods that a term need not have, which ``check_term`` and ``check_learner`` add."""
-
-
-def keep_laws(sample: TermSample, laws: Sequence[Callable[[TermSample], None]] = LAWS) -> None:
-    """Raise a ContractError that names the law if terms break one."""
-    for law in laws:
-        with contract_errors(f"{sample.name}: {law.__name__}"):
-            law(sample)
 
 
 def is_importable(term: Term) -> bool:

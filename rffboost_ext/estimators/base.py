@@ -29,11 +29,7 @@ from ..losses.survival import SurvivalLoss
 from ..persistence.model_file import ModelFileMixin
 from ..rows.dataset import Dataset
 from ..rows.feature_encoder import FeatureEncoder
-from ..rows.row_arguments import (
-    encode_base_margin,
-    encode_groups,
-    require_base_margin,
-)
+from ..rows.row_arguments import encode_base_margin, encode_groups, require_base_margin
 from ..rows.targets import TargetEncoder
 from ..rows.weights import rows_of_positive_weight, warn_if_light
 from ..sources.core import Source
@@ -43,7 +39,6 @@ from ..utils.parallel import use_threads
 from ..utils.registry import full_repr
 from ..utils.sparse import is_finite
 from ..utils.typing import Array
-from .docstrings import documented
 from .fit_rows import drawn_sets, gradient_sample, read_rows
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .init_model import InitModel, compatible_ensemble, read_init_model
@@ -61,11 +56,10 @@ from .planning import (
     without_duplicates,
 )
 from .recipe import Recipe
-from .refresh import RefreshMixin
+from .refresh import refresh
 
 
-@documented
-class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
+class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """Base class of classifier and regressor: everything but the kind of target."""
 
     task: ClassVar[str]
@@ -140,6 +134,8 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         self._after_training(rows, targets)
         return self
 
+    refresh = refresh
+
     @abstractmethod
     def _targets(self) -> TargetEncoder:
         """The encoder of targets."""
@@ -196,15 +192,14 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         parts = replace(parts, learner=resolved_learner(self, parts.learner))
         rows = Dataset(X, *targets.fit_transform(y, weight), group)
         self._check_target(parts, rows, targets)
+        n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
         if fit_columns is None:
             require_base_margin(owner, base_margin, self.uses_base_margin_)
-            n_scores, n_before = count_scores(parts.loss, rows.y, targets.n_classes), self.ensemble_.n_outputs
-            if n_scores != n_before:
+            if n_scores != (n_before := self.ensemble_.n_outputs):
                 raise ValueError(
                     f"{owner}: y must have the {n_before} raw scores of the previous fit, got {n_scores}"
                 )
         if base_margin is not None:
-            n_scores = count_scores(parts.loss, rows.y, targets.n_classes)
             rows = replace(rows, offset=encode_base_margin(base_margin, sample.X, sample.weight, n_scores))
         warn_if_light(rows.weight)
         return rows, self._prepare(parts, rows, targets)
@@ -246,8 +241,10 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
         if not self._is_warm_start():
             return Start()
         if full_repr(loss) != full_repr(self.loss_):
-            told = f"loss must be that of the previous fit, {self.loss_!r}, when warm_start is set, got {loss!r}"
-            raise ValueError(f"{type(self).__name__}: {told}")
+            raise ValueError(
+                f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
+                f"is set, got {loss!r}"
+            )
         n_kept = len(self.ensemble_) if hasattr(self, "learners_") else self._start.n_kept
         state = deepcopy(self._start.learner_state)
         return replace(self._start, ensemble=self.ensemble_, learner_state=state, n_kept=n_kept)
@@ -280,11 +277,10 @@ class BaseRFFBoost(RefreshMixin, BoosterParameters, FittedEnsembleMixin, ModelFi
                 feature_map=FeatureMap(self.encoder_.expansion, clip_features(self, parts, plan, rows, seed)),
             )
             if evaluation is not None and evaluation.sets:
-                first = (
-                    initial_ensemble(parts.loss, rows.observations) if start.ensemble is None else start.ensemble
-                )
+                first = start.ensemble
+                if first is None:
+                    first = initial_ensemble(parts.loss, rows.observations)
                 evaluation.require_computable(first)
-
             monitored = None if evaluation is None else evaluation.monitored
             run = Run(plan, rows, start, callbacks)
             result = trainer.outcome(partial(run.result, trainer, monitored, split_seed))

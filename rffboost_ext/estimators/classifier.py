@@ -19,11 +19,10 @@ from ..rows.weights import ClassWeightCheck
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .parameters import has_attribute, loss_of_classes, with_keywords_of
 
 
-@documented
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for classification.
 

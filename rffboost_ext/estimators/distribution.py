@@ -7,12 +7,11 @@ from typing import Any
 from ..core import Learner
 from ..losses.distributions.base import DISTRIBUTIONS, Distribution
 from ..utils.typing import Array
-from .docstrings import ATTRIBUTES, WITHOUT_LOSS, documented
+from .docstrings import ATTRIBUTES, WITHOUT_LOSS
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
 
 
-@documented
 class RFFBoostDistribution(RFFBoostRegressor):
     __doc__ = f"""Boosting for probabilistic regression: all parameters of a distribution depend on the features.
 

@@ -106,13 +106,12 @@ def gradient_sample(estimator: Any, source: Source, uniform: bool) -> FitRows:
         levels = "indicators"
     if levels == "events" and parts.loss.infinite:
         levels = "bounds"
+    options: dict[str, Any] = {"columns": columns, "levels": levels}
     if "groups" in kinds and "all" not in kinds:
-        groups = partial(group_labels, kinds["groups"])
-        return uniform_sample(estimator, source, columns=columns, groups=groups, levels=levels)
-    if uniform or "all" in kinds:
-        return uniform_sample(estimator, source, columns=columns, levels=levels)
-    weigh = partial(gradient_mass, estimator, parts, source.name_of)
-    return uniform_sample(estimator, source, weigh=weigh, levels=levels, columns=columns)
+        options["groups"] = partial(group_labels, kinds["groups"])
+    elif not uniform and "all" not in kinds:
+        options["weigh"] = partial(gradient_mass, estimator, parts, source.name_of)
+    return uniform_sample(estimator, source, **options)
 
 
 def gradient_mass(

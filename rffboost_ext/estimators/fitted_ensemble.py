@@ -73,9 +73,7 @@ class FittedEnsembleMixin(BaseEstimator):
         model.__dict__.update(encoder.columns)
         return model
 
-    def with_ensemble(
-        self, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder | None = None
-    ) -> Self:
+    def with_ensemble(self, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder) -> Self:
         """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit.
 
         Parameters
@@ -83,15 +81,13 @@ class FittedEnsembleMixin(BaseEstimator):
         ensemble : Ensemble
         importances : ndarray of shape (d,) or None
             The feature importances of the copy, if they are known.
-        encoder : FeatureEncoder, optional
-            Its columns; those of this model by default.
+        encoder : FeatureEncoder
+            Its columns.
         """
         copied = copy_with_own_parts(self)
         copied.ensemble_, copied._importances = ensemble, importances
-        if encoder is not None:
-            copied.encoder_, copied._sample = encoder, None
-        copied._start = self._start.without_state()
-        copied._n_rounds = []
+        copied.encoder_, copied._sample = encoder, None
+        copied._start, copied._n_rounds = self._start.without_state(), []
         for name in ("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING):
             copied.__dict__.pop(name, None)
         return copied

@@ -154,10 +154,10 @@ def require_same_categories(model: CategoryEncoding | None, coding: CategoryEnco
             continue
         if one is None or two is None:
             kinds = ["numbers" if entry is None else f"categories, such as {entry[:1]}" for entry in (two, one)]
-            told = f"column {column} of X holds {kinds[0]}, that of the model {kinds[1]}"
+            difference = f"column {column} of X holds {kinds[0]}, that of the model {kinds[1]}"
         else:
-            told = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
+            difference = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
         raise ValueError(
-            f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
-            f"the first"
+            f"init_model must have the categories of X: {difference}; an Ensemble is taken to act on their codes, "
+            f"0 for the first"
         )

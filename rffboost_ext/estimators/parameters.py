@@ -37,6 +37,7 @@ from ..utils.param_validation import (
     is_auto,
 )
 from ..utils.registry import Registry, resolve_names
+from .docstrings import documented
 from .recipe import Recipe
 
 B = TypeVar("B", bound=BaseEstimator)
@@ -205,7 +206,7 @@ class BoosterParameters(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, method in list(vars(cls).items()):
+        for name, method in list(vars(documented(cls)).items()):
             if isinstance(method, FunctionType) and not name.startswith("_"):
                 setattr(cls, name, explain_unknown(method))
 
@@ -229,8 +230,8 @@ class BoosterParameters(BaseEstimator):
         try:
             return super().set_params(**resolve_nested(self, params))
         except ValueError as error:
-            told = str(error)
-            unknown = [name for name in params if told.startswith(f"Invalid parameter {name.split('__')[-1]!r}")]
+            text = str(error)
+            unknown = [name for name in params if text.startswith(f"Invalid parameter {name.split('__')[-1]!r}")]
             if not unknown:
                 raise
-            raise ValueError(f"{told}{advice(unknown[0], self._get_param_names())}") from error
+            raise ValueError(f"{text}{advice(unknown[0], self._get_param_names())}") from error

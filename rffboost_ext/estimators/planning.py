@@ -17,8 +17,8 @@ from ..boosting.plan import Plan, Start
 from ..core import Learner
 from ..inspection.history_display import selected_round
 from ..learners.mixture import has_trees
-from ..losses import LabelRegression
 from ..losses.registry import LOSSES
+from ..losses.wrapper import LOSS_OF_LABELS, LabelRegression, fits_labels
 from ..rows.dataset import Dataset, merge_duplicates
 from ..rows.feature_expansion import fit_clipping
 from ..rows.log_transform import choose_log_transform
@@ -43,17 +43,17 @@ MANY_COPIES = 0.05
 def compose(estimator: Any) -> Parts:
     """The parts of an estimator, resolved and checked one by one."""
     require_all(estimator, estimator.constraints)
-    task = estimator.task
+    task, owner = estimator.task, type(estimator).__name__
     loss = part_of(estimator, "loss")
     if isinstance(loss, str) and loss not in LOSSES.names():
         own = [name for name in LOSSES.names() if estimator.takes_loss(LOSSES.get(name))]
-        raise ValueError(f"{type(estimator).__name__}: {LOSSES.unknown(loss, own)}")
+        raise ValueError(f"{owner}: {LOSSES.unknown(loss, own)}")
     parts = Parts.resolved(loss, part_of(estimator, "learner"), estimator.step)
-    if task == "classification" and parts.loss.task == "regression":
-        return replace(parts, loss=LOSSES.create(LabelRegression(parts.loss)))
+    if task == "classification" and fits_labels(parts.loss):
+        return replace(parts, loss=LabelRegression(parts.loss))
     if parts.loss.task != task:
-        kind = parts.loss.task
-        raise ValueError(f"{type(estimator).__name__}: loss {estimator.loss!r} is for {kind}, not for {task}")
+        allowed = f"for {task}" if task == "regression" else f"for {task}, or {LOSS_OF_LABELS}"
+        raise ValueError(f"{owner}: loss must be {allowed}, got {parts.loss!r}")
     return parts
 
 

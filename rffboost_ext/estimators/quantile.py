@@ -9,12 +9,11 @@ import numpy as np
 
 from ..core import Learner
 from ..losses import Quantiles
-from .docstrings import ATTRIBUTES, WITHOUT_LOSS, documented
+from .docstrings import ATTRIBUTES, WITHOUT_LOSS
 from .parameters import with_keywords_of
 from .regressor import RFFBoostRegressor
 
 
-@documented
 class RFFBoostQuantileRegressor(RFFBoostRegressor):
     __doc__ = f"""Regression of several conditional quantiles by one model; predictions do not cross.
 

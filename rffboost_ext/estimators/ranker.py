@@ -12,6 +12,7 @@ from ..boosting.evaluation import arrays_of_sets, named_sets
 from ..boosting.loop import Parts
 from ..core import Loss
 from ..losses.coupling import Coupling, Grouped
+from ..losses.target_statistics import scores_for
 from ..metrics import ndcg_score
 from ..rows.columns import column_array
 from ..rows.dataset import Dataset
@@ -22,12 +23,11 @@ from ..sources.sample import FitRows
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .fit_rows import drawn_sets, sample_of
 from .refresh import PRIOR_WEIGHT
 
 
-@documented
 class RFFBoostRanker(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, to rank the rows of queries.
 
@@ -146,7 +146,7 @@ class RFFBoostRanker(BaseRFFBoost):
         return [loss, Grouped(loss)]
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
-        if parts.loss.n_scores(data.y) != 1:
+        if scores_for(parts.loss, 2) != 1:
             raise ValueError(
                 f"{type(self).__name__}: loss must have one score for y of two columns, relevance and query, as "
                 f"'lambdarank' and 'pairwise' have, got {parts.loss!r}"

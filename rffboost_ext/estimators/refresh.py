@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +24,7 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .docstrings import documented
 from .fit_rows import read_rows
+from .parameters import B
 from .planning import HELD_OUT, compose, has_splitter, without_duplicates
 
 # Rows that an old value counts for: on generated streams more rows are worse where much has changed.
@@ -31,50 +32,46 @@ PRIOR_WEIGHT = 5.0
 
 
 @documented
-class RefreshMixin:
-    """The method ``refresh`` of boosters."""
+@atomic_fit
+def refresh(
+    self: B,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    base_margin: Any = None,
+    prior_weight: float = PRIOR_WEIGHT,
+) -> B:
+    """Fit the values of the model again to other rows, and keep its structure.
 
-    @atomic_fit
-    def refresh(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        base_margin: Any = None,
-        prior_weight: float = PRIOR_WEIGHT,
-    ) -> Self:
-        """Fit the values of the model again to other rows, and keep its structure.
+    {refresh}
 
-        {refresh}
+    Parameters
+    ----------
+    {X}
+    {y}
+    {sample_weight}
+    {groups}
+    {base_margin}
+    {prior_weight}
 
-        Parameters
-        ----------
-        {X}
-        {y}
-        {sample_weight}
-        {groups}
-        {base_margin}
-        {prior_weight}
-
-        {raises_refresh}
-        """
-        check_is_fitted(self)
-        model: Any = self
-        parts = compose(model)
-        require_refreshable(model, parts, getattr(model, "learners_", [parts.learner]))
-        require(type(model).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
-        targets, sample = read_rows(model, X, y, sample_weight, groups, base_margin)
-        targets.classes = getattr(model, "classes_", None)
-        rows, parts = model._rows_of(sample, targets, parts, base_margin, None)
-        rows = rows.coupled_by(*model._couplings(parts.loss))
-        if not hasattr(model, "learners_"):
-            rows = without_duplicates(parts.learner, rows)
-        model._store(replayed(model, parts, rows, prior_weight), model.recipe_)
-        model._keep_rows(parts.loss, rows, model._start.seed)
-        model._start, model.n_rows_seen_ = model._start.without_state(), sample.n_rows or len(sample.y)
-        model._after_training(rows, targets)
-        return self
+    {raises_refresh}
+    """
+    check_is_fitted(self)
+    parts = compose(self)
+    require_refreshable(self, parts, getattr(self, "learners_", [parts.learner]))
+    require(type(self).__name__, "prior_weight", prior_weight, NON_NEGATIVE)
+    targets, sample = read_rows(self, X, y, sample_weight, groups, base_margin)
+    targets.classes = getattr(self, "classes_", None)
+    rows, parts = self._rows_of(sample, targets, parts, base_margin, None)
+    rows = rows.coupled_by(*self._couplings(parts.loss))
+    if not hasattr(self, "learners_"):
+        rows = without_duplicates(parts.learner, rows)
+    self._store(replayed(self, parts, rows, prior_weight), self.recipe_)
+    self._keep_rows(parts.loss, rows, self._start.seed)
+    self._start, self.n_rows_seen_ = self._start.without_state(), sample.n_rows or len(sample.y)
+    self._after_training(rows, targets)
+    return self
 
 
 def replayed(model: Any, parts: Parts, rows: Dataset, prior_weight: float) -> Result:

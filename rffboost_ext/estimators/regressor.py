@@ -15,12 +15,11 @@ from ..rows.dataset import Dataset
 from ..rows.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .fit_rows import rows_to_score
 from .parameters import has_attribute, part_of
 
 
-@documented
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
 

@@ -19,13 +19,12 @@ from ..rows.survival_targets import SurvivalTargets
 from ..rows.targets import TargetEncoder
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .docstrings import ATTRIBUTES, PARAMETERS, documented
+from .docstrings import ATTRIBUTES, PARAMETERS
 from .fit_rows import rows_to_score
 from .parameters import has_attribute
 from .step_function import StepFunction, smooth_values, survival_of_hazard
 
 
-@documented
 class RFFBoostSurvival(BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for survival analysis.
 

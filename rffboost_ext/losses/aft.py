@@ -26,7 +26,7 @@ from .distributions.special import HALF_LOG_2PI
 from .links import AffineLink, IdentityLink, LogLink, clip_exponent
 from .registry import LOSSES
 from .survival import SurvivalLoss
-from .target_statistics import EstimatedLoss
+from .target_statistics import LEAST_HESSIAN, EstimatedLoss
 
 PARAMETERS = """
     Parameters
@@ -35,8 +35,6 @@ PARAMETERS = """
         Scale of Z. "auto" is its maximum likelihood estimate for constant scores, computed in each fit; outside of
         a fit it is 1.
     """
-# Hessian, in units of 1 / sigma^2, of rows whose loss is linear up to rounding.
-LEAST_HESSIAN = 1e-16
 # Exponents of Z are clipped to this size: squares of their exponentials are finite.
 LARGEST_Z = 300.0
 # Intervals of z that are narrower count as points: the difference of their probabilities would be rounding errors.

@@ -14,10 +14,8 @@ from ..utils.param_validation import Integer
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, BinaryLogitLink, LogitLink, MultinomialLogitLink
 from .registry import LOSSES
-from .target_statistics import require_targets
+from .target_statistics import LEAST_HESSIAN, require_targets
 
-# The hessian would be 0 for a class of probability 0 or 1 up to rounding.
-LEAST_HESSIAN = 1e-16
 EPS = np.finfo(np.float64).eps
 
 

@@ -140,7 +140,7 @@ class Quantiles(PinballLoss):
     def __init__(
         self, quantiles: Sequence[float] = (0.05, 0.5, 0.95), unit: float | str | Sequence[float] = "auto"
     ) -> None:
-        self.unit = unit  # type: ignore[assignment]
+        super().__init__(unit)
         self.quantiles = quantiles
 
     @property

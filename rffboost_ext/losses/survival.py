@@ -23,10 +23,8 @@ from ..kernels import compiled
 from ..utils.typing import Array
 from .links import IdentityLink, clip_exponent
 from .registry import LOSSES
-from .target_statistics import one_score_for_two_columns
+from .target_statistics import LEAST_HESSIAN, one_score_for_two_columns
 
-# Hessian of rows that are never at risk at an event.
-LEAST_HESSIAN = 1e-16
 ORDERS: dict[int, Array] = {}
 """The order of the rows of recent calls by their number; one that is not that of the times is not used."""
 MAX_ORDERS = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
 from typing import ClassVar
 
@@ -17,6 +18,8 @@ MAD_TO_STD = 1.4826
 # Statistics are rounded to this many bits: neither the order of rows nor a row of weight 2 instead of two rows
 # then makes a difference.
 BITS = 24
+# The hessian of rows whose loss is linear or flat up to rounding.
+LEAST_HESSIAN = 1e-16
 # A target that varies by less than this share of its size is constant up to rounding.
 CONSTANT_SPREAD = 1e-12
 
@@ -41,11 +44,11 @@ class EstimatedLoss(Loss):
 
 
 class ScaledLoss(EstimatedLoss):
-    """Base class of losses with a unit of derivatives: a number, or "auto" for an estimate."""
+    """Base class of losses with a unit of derivatives: a number, one for each score, or "auto" for an estimate."""
 
     constraints = {"unit": POSITIVE | OneOf(("auto",))}
 
-    def __init__(self, unit: float | str = "auto") -> None:
+    def __init__(self, unit: float | str | Sequence[float] = "auto") -> None:
         self.unit = unit
 
     @property

@@ -15,29 +15,9 @@ from ..utils.registry import full_repr
 from ..utils.typing import Array
 from .classification import signed_labels
 from .links import LabelMeanLink
-from .target_statistics import EstimatedLoss
+from .target_statistics import EstimatedLoss, scores_for
 
 A = TypeVar("A", bound="LossWrapper")
-
-
-DELEGATED = (
-    "scales",
-    "fit_criterion",
-    "exact_gradient",
-    "exact_hessian",
-    "bounded_ratio",
-    "link",
-    "task",
-    "rows",
-    "multilabel",
-    "positive",
-    "translation_invariant",
-    "infinite",
-    "monotone",
-    "scored_by",
-    "canonical",
-    "levels",
-)
 
 
 class LossWrapper(Loss):
@@ -89,7 +69,7 @@ class LossWrapper(Loss):
         return np.asarray(y)
 
 
-for name in DELEGATED:
+for name in Loss.__annotations__:
     setattr(LossWrapper, name, property(attrgetter(f"loss.{name}")))
 
 
@@ -126,11 +106,8 @@ class LabelRegression(LossWrapper):
     def validate(self) -> None:
         """Raise unless the inner loss is a valid regression loss for targets of either sign."""
         super().validate()
-        if self.loss.task != "regression" or self.loss.positive:
-            raise ValueError(
-                f"LabelRegression: loss must be a regression loss for targets of either sign, as -1 and 1 are, "
-                f"got {self.loss!r}"
-            )
+        if not fits_labels(self.loss):
+            raise ValueError(f"LabelRegression: loss must be {LOSS_OF_LABELS}, got {self.loss!r}")
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> LabelRegression:
         """The loss with its inner loss prepared for targets -1 and 1; a ValueError if its link does not suit."""
@@ -151,6 +128,18 @@ class LabelRegression(LossWrapper):
 
     def inner_target(self, y: Array) -> Array:
         return signed_labels(y)
+
+
+LOSS_OF_LABELS = (
+    "a regression loss of uncoupled rows, with one score for one target of either sign, as -1 and 1 are"
+)
+"""What :class:`LabelRegression` wraps, for messages."""
+
+
+def fits_labels(loss: Loss) -> bool:
+    """Whether a loss can be fitted to the labels -1 and +1."""
+    is_uncoupled = loss.task == "regression" and not isinstance(loss, CoupledLoss)
+    return is_uncoupled and not loss.positive and scores_for(loss, 1) == 1
 
 
 def mean_loss(losses: Sequence[Loss]) -> Loss:

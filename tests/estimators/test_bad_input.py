@@ -95,7 +95,7 @@ FITS = [
     (EXPONENTIAL, {"y": np.zeros((30, 2), dtype=int)}, ValueError, "y must have one column for loss Exponential"),
     (EXPONENTIAL, {"y": Y[:20]}, ValueError, "inconsistent numbers of samples"),
     (CLASSIFIER, {"y": np.array(["1" if label else 0 for label in Y], dtype=object)}, TypeError, "int and str"),
-    (RFFBoostRegressor("exponential"), {}, ValueError, "loss 'exponential' is for classification, not for regr"),
+    (RFFBoostRegressor("exponential"), {}, ValueError, "loss must be for regression, got Exponential"),
     (REGRESSOR, {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .* n_samples=1"),
     (RFFBoostRegressor(n_folds=1), {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .*=1"),
     (

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 
-from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.losses import (
     AbsoluteError,
     BinaryLogitLink,
@@ -53,6 +53,30 @@ def test_a_derived_loss_is_what_is_minimised(base, targets):
     derived, plain = (RFFBoostRegressor(make(), **PLAIN).fit(X, y) for make in (Doubled, base))
     assert type(derived.loss_) is Doubled
     assert np.abs(derived.predict(X) - plain.predict(X)).max() > 1e-3
+
+
+def fits_signs(name, y):
+    """Whether a regressor of one score can be fitted to targets -1 and 1."""
+    try:
+        return RFFBoostRegressor(name, "tree", n_estimators=5).fit(X, y).raw_scores(X).shape[1] == 1
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("name", LOSSES.names())
+def test_a_classifier_fits_labels_by_a_loss_or_says_which_it_takes(name):
+    loss, y = LOSSES.make(name), np.sign(X[:, 0])
+    if loss.task == "classification" or fits_signs(name, y):
+        assert RFFBoostClassifier(name, "tree", n_estimators=5).fit(X, y).predict_proba(X).shape == (len(X), 2)
+        return
+    # Before the data are read.
+    with pytest.raises(
+        ValueError, match="RFFBoostClassifier: loss must be for classification, or a regr"
+    ) as error:
+        RFFBoostClassifier(name).fit(None, None)
+    assert f"{error.value}".endswith(f", got {loss!r}")
+    with pytest.raises((ValueError, TypeError), match="LabelRegression: loss must be"):
+        LabelRegression(loss).validate()
 
 
 def test_a_derived_loss_of_two_classes_is_not_put_to_three():

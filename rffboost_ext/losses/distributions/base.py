@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...core import Scales
 from ...utils.param_validation import NON_NEGATIVE, POSITIVE, POSITIVE_SEQUENCE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from ..target_statistics import EstimatedLoss, round_to_24_bits
+from ..target_statistics import ScaledLoss, round_to_24_bits
 
 # Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
 LARGEST = 1e300
@@ -26,7 +27,7 @@ FURTHER_RATE = 0.125
 LEAST_INFORMATION = 0.1
 
 
-class Distribution(EstimatedLoss):
+class Distribution(ScaledLoss):
     r"""A distribution of one target given the features, fitted by its negative log-likelihood.
 
     The response has a column for each parameter of the distribution, ``link.names``. The loss of a row is
@@ -60,10 +61,6 @@ class Distribution(EstimatedLoss):
     has_location: ClassVar[bool] = False
     """Whether the first score is in the unit of the target; other scores are logs, or logits."""
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
-    unit: float | str | Sequence[float]
-
-    def __init__(self, unit: float | str | Sequence[float] = "auto") -> None:
-        self.unit = unit
 
     def estimated_unit(self, y: Array, weight: Array) -> tuple[float, ...]:
         """One over the Fisher information of each score at the baseline.
@@ -87,7 +84,7 @@ class Distribution(EstimatedLoss):
     def scales(self) -> Scales:  # type: ignore[override]
         """The unit, a rate of 1 for the first parameter and less for others, and the least information."""
         rates = 1.0, *[FURTHER_RATE] * (self.n_parameters - 1)
-        return Scales(1.0 if isinstance(self.unit, str) else self.unit, rates, LEAST_INFORMATION)
+        return replace(super().scales, relative_rates=rates, min_hessian=LEAST_INFORMATION)
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each parameter of the distribution."""

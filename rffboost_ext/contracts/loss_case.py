@@ -25,7 +25,7 @@ ADVICE = (
 
 
 @dataclass(frozen=True)
-class LossSample:
+class LossCase:
     """A prepared loss with rows and scores to check it on.
 
     Attributes
@@ -33,7 +33,7 @@ class LossSample:
     loss : Loss
         The prepared loss.
     rows : Observations
-        Targets and sample weights.
+        Targets and case weights.
     raw : ndarray of shape (n, C)
         Scores about the baseline.
     baseline, scale : ndarray of shape (C,)
@@ -71,21 +71,21 @@ class LossSample:
         return {"value": self.values(raw, index), "gradient": gradient, "hessian": hessian}
 
 
-def random_samples(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> Iterator[LossSample]:
+def random_cases(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> Iterator[LossCase]:
     """A prepared loss at random scores near its baseline, and further away."""
     rng, scale = np.random.default_rng(1), typical_step(loss, rows, baseline)
     for spread in (0.1, 1.0):
         moves = rng.standard_normal((len(rows), len(baseline))).clip(-2.0, 2.0)
-        yield LossSample(loss, rows, baseline + spread * scale * moves, baseline, scale, n_classes)
+        yield LossCase(loss, rows, baseline + spread * scale * moves, baseline, scale, n_classes)
 
 
-def samples_of_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> Iterator[LossSample]:
+def cases_of_fit(loss: Loss, rows: Observations, baseline: Array, n_classes: int | None) -> Iterator[LossCase]:
     """A prepared loss on some rows of a fit, at its baseline, and at scores that differ from row to row."""
     rows = rows.take(some_rows(loss, rows.y))
     scale = typical_step(loss, rows, baseline)
     for spread in (0.0, 1.0):
         raw = baseline + spread * scale * np.linspace(-1.0, 1.0, len(rows))[:, None]
-        yield LossSample(loss, rows, raw, baseline, scale, n_classes)
+        yield LossCase(loss, rows, raw, baseline, scale, n_classes)
 
 
 def some_rows(loss: Loss, y: Array) -> Array:
