@@ -31,7 +31,7 @@ Data = Annotated[
 ]
 Dir = Annotated[
     str | None,
-    Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.", show_default=False),
+    Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it."),
 ]
 Target = Annotated[str, Option(metavar="COLUMN", help="The column of a file that holds the labels.")]
 Systems = Annotated[
@@ -46,7 +46,7 @@ Seed = Annotated[
     int, Option(help="Random state of the first split; it counts up from there, to at most 2**32 - 1.")
 ]
 Jobs = Annotated[int, Option(help="Parallel processes; -1 for one per core.")]
-Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.", show_default=False)]
+Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.")]
 Plot = Annotated[Path, Option(metavar="F.png", help="Draw accuracies in this file.")]
 
 

@@ -20,7 +20,6 @@ Verify = Annotated[
     Option(
         metavar="FILE",
         help="Rows on which the ONNX file is compared with the model. Can be repeated.",
-        show_default=False,
     ),
 ]
 Dtype = Annotated[str, Option(metavar="TYPE", help="The numbers of the graph: float32, mixed or float64.")]

@@ -25,7 +25,7 @@ Predictions = Annotated[Path, Option("--out", metavar="FILE", help="The file of 
 Method = Annotated[str, Option(metavar="NAME", help="The method of the model: predict, predict_proba, ...")]
 Copied = Annotated[
     str | None,
-    Option("--id", metavar="NAMES", help="Columns to copy beside the predictions.", show_default=False),
+    Option("--id", metavar="NAMES", help="Columns to copy beside the predictions."),
 ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +21,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.persistence.model_file import save_model
 
+from ..docs.scripts import run_script
 from .conftest import TABLE, N, X
 
 FEATURES = TABLE.select(["a", "b"])
@@ -243,7 +242,7 @@ def test_commands_of_files_need_no_matplotlib(folder):
     lines += ["predict m.rffboost rows.csv --out p.csv", "score m.rffboost rows.csv", "info m.rffboost"]
     lines += ["export m.rffboost m.onnx --verify rows.csv"]
     script = "import sys; sys.modules['matplotlib'] = None; from rffboost_ext import cli\n"
-    script += f"print([cli.main(line.split()) for line in {lines}], cli.main(['compare', 'rows.csv']))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[0, 0, 0, 0, 0] 2"
-    assert "rffboost: error: rffboost compare needs matplotlib: pip install matplotlib" in done.stderr
+    script += f"codes = [cli.main(line.split()) for line in {lines}]\nsys.stderr = sys.stdout\n"
+    printed = run_script(f"{script}print(codes, cli.main(['compare', 'rows.csv']))", folder).splitlines()
+    assert printed[-1] == "[0, 0, 0, 0, 0] 2"
+    assert "rffboost: error: rffboost compare needs matplotlib: pip install matplotlib" in printed[-2]

@@ -139,8 +139,7 @@ def test_curves_end_at_the_recorded_accuracy_and_agree_with_shorter_fits(name, t
 
 
 def test_the_number_of_processes_changes_nothing(toy):
-    names = ["gbrff1", "gbrff2", "tree", "xgboost"]
-    one, two = (compare([toy, load("wine")], names, QUICK, jobs=jobs, curves=True) for jobs in (1, 2))
+    one, two = (compare([toy], ["gbrff1", "xgboost"], QUICK, jobs=jobs, curves=True) for jobs in (1, 2))
     assert without_times(one) == without_times(two)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a["curve"], b["curve"])
