@@ -54,15 +54,10 @@ Columns = Annotated[
 Excluded = Annotated[str | None, Option(metavar="NAMES", help="Columns that are no features.")]
 Identity = Annotated[
     str | None,
-    Option(
-        "--id",
-        metavar="NAMES",
-        help="Columns that identify rows and are no features; see predict --id.",
-    ),
+    Option("--id", metavar="NAMES", help="Columns that identify rows and are no features; see predict --id."),
 ]
 Categories = Annotated[
-    str | None,
-    Option(metavar="NAMES", help="Features that are categories besides those of text."),
+    str | None, Option(metavar="NAMES", help="Features that are categories besides those of text.")
 ]
 Params = Annotated[
     list[str] | None,
