@@ -101,20 +101,20 @@ def warm_up(system: System, task: str, has_text: bool) -> None:
         system.fit(Rows(task, X, y, X, y)).predict(system.features(X))
 
 
-def xgboost(task: str) -> Any:
+def xgboost(task: str, n_jobs: int = 1) -> Any:
     """XGBoost; categories must be allowed."""
     from xgboost import XGBClassifier, XGBRegressor
 
     make = XGBRegressor if task == "regression" else XGBClassifier
-    return make(random_state=SEED, n_jobs=1, verbosity=0, enable_categorical=True)
+    return make(random_state=SEED, n_jobs=n_jobs, verbosity=0, enable_categorical=True)
 
 
-def lightgbm(task: str) -> Any:
+def lightgbm(task: str, n_jobs: int = 1) -> Any:
     """LightGBM."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     make = LGBMRegressor if task == "regression" else LGBMClassifier
-    return make(random_state=SEED, n_jobs=1, verbose=-1)
+    return make(random_state=SEED, n_jobs=n_jobs, verbose=-1)
 
 
 def histgb(task: str) -> Any:
@@ -125,12 +125,12 @@ def histgb(task: str) -> Any:
     return make(random_state=SEED)
 
 
-def catboost(task: str) -> Any:
+def catboost(task: str, n_jobs: int = 1) -> Any:
     """CatBoost."""
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     make = CatBoostRegressor if task == "regression" else CatBoostClassifier
-    return make(random_state=SEED, thread_count=1, verbose=False, allow_writing_files=False)
+    return make(random_state=SEED, thread_count=n_jobs, verbose=False, allow_writing_files=False)
 
 
 def chimeraboost(task: str) -> Any:
@@ -141,12 +141,12 @@ def chimeraboost(task: str) -> Any:
     return make(random_state=SEED, thread_count=1)
 
 
-def rffboost(task: str, **parameters: Any) -> Any:
+def rffboost(task: str, n_jobs: int = 1, **parameters: Any) -> Any:
     """This package with its defaults."""
     from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
     make = RFFBoostRegressor if task == "regression" else RFFBoostClassifier
-    return make(random_state=SEED, n_jobs=1, **parameters)
+    return make(random_state=SEED, n_jobs=n_jobs, **parameters)
 
 
 def ours(**parameters: Any) -> System:

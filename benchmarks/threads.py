@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,8 @@ from .command import Benchmark
 from .generated import classification, smooth
 from .splits import Rows
 from .study import Task
-from .systems import SEED, System, warm_up
+from .systems import SYSTEMS as SINGLE
+from .systems import System, warm_up
 
 Array = np.ndarray
 SIZES = (1_000, 8_000, 100_000, 1_000_000)
@@ -55,48 +57,9 @@ KINDS: dict[str, tuple[str, Callable[[int, int], Any]]] = {
 DATASETS = {f"{kind}, {n:,} rows": (kind, n) for kind in KINDS for n in SIZES}
 
 
-def rffboost(quality: str, n_jobs: int, task: str) -> Any:
-    """RFFBoost."""
-    from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
-
-    make = RFFBoostRegressor if task == "regression" else RFFBoostClassifier
-    return make(quality=quality, random_state=SEED, n_jobs=n_jobs)
-
-
-def lightgbm(n_jobs: int, task: str) -> Any:
-    """LightGBM."""
-    from lightgbm import LGBMClassifier, LGBMRegressor
-
-    make = LGBMRegressor if task == "regression" else LGBMClassifier
-    return make(random_state=SEED, n_jobs=n_jobs, verbose=-1)
-
-
-def xgboost(n_jobs: int, task: str) -> Any:
-    """XGBoost."""
-    from xgboost import XGBClassifier, XGBRegressor
-
-    make = XGBRegressor if task == "regression" else XGBClassifier
-    return make(random_state=SEED, n_jobs=n_jobs, verbosity=0, enable_categorical=True)
-
-
-def catboost(n_jobs: int, task: str) -> Any:
-    """CatBoost."""
-    from catboost import CatBoostClassifier, CatBoostRegressor
-
-    make = CatBoostRegressor if task == "regression" else CatBoostClassifier
-    return make(random_state=SEED, thread_count=n_jobs, verbose=False, allow_writing_files=False)
-
-
-KINDS_OF_SYSTEMS = {
-    "RFFBoost": (partial(rffboost, "auto"), "rffboost-ext", True),
-    "RFFBoost-fast": (partial(rffboost, "fast"), "rffboost-ext", True),
-    "LightGBM": (lightgbm, "lightgbm", False),
-    "XGBoost": (xgboost, "xgboost", False),
-    "CatBoost": (catboost, "catboost", False),
-}
 SYSTEMS = {
-    f"{name}, {n_jobs}": System(partial(build, n_jobs), package, package == "catboost", is_compiled=compiles)
-    for name, (build, package, compiles) in KINDS_OF_SYSTEMS.items()
+    f"{name}, {n_jobs}": replace(SINGLE[name], build=partial(SINGLE[name].build, n_jobs=n_jobs))
+    for name in ("RFFBoost", "RFFBoost-fast", "LightGBM", "XGBoost", "CatBoost")
     for n_jobs in (1, 2)
 }
 

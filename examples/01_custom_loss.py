@@ -55,7 +55,7 @@ truth = np.sin(2.0 * X[:, 0])
 y = truth + 0.1 * rng.standard_normal(400) + 10.0 * (rng.uniform(size=400) < 0.1)
 X_train, X_test, y_train, _, _, truth_test = train_test_split(X, y, truth, random_state=0)
 
-model = RFFBoostRegressor(n_estimators=100, random_state=0)
+model = RFFBoostRegressor(quality="fast", random_state=0)
 grid = {"loss": ["squared_error", "my_huber", Huber(delta=0.3)]}
 search = GridSearchCV(model, grid, scoring="neg_median_absolute_error", cv=3).fit(X_train, y_train)
 

@@ -12,10 +12,10 @@ from rffboost_ext import RFFBoostClassifier, average
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
-mixture = RFFBoostClassifier(learner="mixture", random_state=0)
-folds = cross_validate(mixture, X_train, y_train, cv=3, return_estimator=True)
+fast = RFFBoostClassifier(quality="fast", random_state=0)
+folds = cross_validate(fast, X_train, y_train, cv=3, return_estimator=True)
 models = {"average of three folds": average(folds["estimator"])}
-models["one model of trees"] = RFFBoostClassifier(quality="fast", random_state=0).fit(X_train, y_train)
+models["one model of trees"] = fast.fit(X_train, y_train)
 few = RFFBoostClassifier(learner="rff_newton", n_estimators=100, n_folds=1, random_state=0)
 models["at most 100 cosines"] = few.fit(X_train, y_train)
 

@@ -30,7 +30,7 @@ print(f"NLL {nll(y[test], predicted):.2f}, CRPS {crps(y[test], predicted):.2f}")
 print(f"{((low <= y[test]) & (y[test] <= high)).mean():.0%} of new targets are within intervals of 90 %")
 
 # Which distribution of counts? The score is the mean log-likelihood.
-counts = RFFBoostDistribution(learner="tree", n_estimators=100, learning_rate=0.1)
+counts = RFFBoostDistribution(learner="tree", n_estimators=50, learning_rate=0.2)
 search = GridSearchCV(counts, {"distribution": ["poisson", NegativeBinomial()]}, cv=3).fit(X[train], orders[train])
 cv_results = search.cv_results_
 for name, score in zip(cv_results["param_distribution"], cv_results["mean_test_score"], strict=True):

@@ -13,18 +13,18 @@ from rffboost_ext import RFFBoostRegressor, sources
 folder = tempfile.TemporaryDirectory()
 rows = Path(folder.name)
 
-# Twelve files of 2,000 rents, with row groups of 500 rows.
+# Twelve files of 1,000 rents, with row groups of 500 rows.
 rng = np.random.default_rng(0)
 for month in range(12):
-    district, distance = rng.choice(["harbour", "hill", "mill"], 2_000), rng.gamma(2.0, 2.0, 2_000)
-    rent = np.sin(distance) + (district == "hill") + 0.3 * rng.standard_normal(2_000)
+    district, distance = rng.choice(["harbour", "hill", "mill"], 1_000), rng.gamma(2.0, 2.0, 1_000)
+    rent = np.sin(distance) + (district == "hill") + 0.3 * rng.standard_normal(1_000)
     columns = {"district": pa.array(district).dictionary_encode(), "distance": distance, "rent": rent}
     pq.write_table(pa.table(columns), rows / f"{month:02d}.parquet", row_group_size=500)
 
-# The last two files are held out. At most 10,000 rows are in memory at a time.
+# The last two files are held out. At most 5,000 rows are in memory at a time.
 files = sorted(rows.glob("*.parquet"))
-train = sources.parquet(files[:10], target="rent", max_rows=10_000)
-model = RFFBoostRegressor(n_estimators=300, random_state=0).fit(train)
+train = sources.parquet(files[:10], target="rent", max_rows=5_000)
+model = RFFBoostRegressor(n_estimators=100, random_state=0).fit(train)
 print(f"rows: {model.n_rows_seen_}")
 
 test = sources.parquet(files[10:], target="rent")

@@ -1,7 +1,5 @@
 """The command ``rffboost``."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Sequence
@@ -35,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail("interrupted", code=130)
 
 
-def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
+def execute(app: "Typer", program: str, argv: Sequence[str] | None = None) -> int:
     """Run a typer program; errors become one line on standard error, and the exit code is that of :func:`main`."""
     import typer
 
@@ -56,7 +54,7 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     return fail("interrupted", program, code) if code == 130 else code if isinstance(code, int) else 0
 
 
-def application() -> Typer:
+def application() -> "Typer":
     """The program and its commands."""
     import typer
 
@@ -69,19 +67,16 @@ def application() -> Typer:
     from .warmup import warmup_command
 
     app = typer.Typer(add_completion=False)
-    version = Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")
-    ]
+    show = typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")
 
-    def root(ctx: typer.Context, version: bool = False) -> None:
+    @app.callback(invoke_without_command=True)
+    def root(ctx: typer.Context, version: Annotated[bool, show] = False) -> None:
         """Boosting with random Fourier features and trees."""
         if ctx.invoked_subcommand is None:
             typer.echo(ctx.get_help())
 
-    root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
-    app.callback(invoke_without_command=True)(root)
-    first = fit_command, predict_command, score_command, info_command
-    for command in (*first, export_command, compare_command, warmup_command):
+    models = fit_command, predict_command, score_command, info_command, export_command
+    for command in (*models, compare_command, warmup_command):
         app.command(command.__name__.removesuffix("_command"))(command)
     return app
 

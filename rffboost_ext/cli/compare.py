@@ -9,16 +9,17 @@ import typer
 from typer import Argument, Option
 
 from ..experiments.compare.protocol import MEASURES, Protocol, check_comparison, measured
-from ..experiments.compare.report import check_format, comparison_plot, comparison_report
+from ..experiments.compare.report import comparison_plot, comparison_report
 from ..experiments.compare.systems import SYSTEMS
 from ..experiments.datasets import load, resolve_path
 from ..experiments.records import as_csv
-from ..utils.choices import comma_separated
+from ..utils.choices import check_choices, comma_separated
 from ..utils.files import check_outputs, write_atomically
 from ..utils.packages import require_packages
 from .progress import bars
 
 DEFAULT_DATA = ["wine", "wdbc", "digits"]
+FIGURES = [".png", ".pdf", ".svg"]
 
 Data = Annotated[
     list[str] | None,
@@ -30,8 +31,7 @@ Data = Annotated[
     ),
 ]
 Dir = Annotated[
-    str | None,
-    Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.", show_default=False),
+    str | None, Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.")
 ]
 Target = Annotated[str, Option(metavar="COLUMN", help="The column of a file that holds the labels.")]
 Systems = Annotated[
@@ -46,8 +46,8 @@ Seed = Annotated[
     int, Option(help="Random state of the first split; it counts up from there, to at most 2**32 - 1.")
 ]
 Jobs = Annotated[int, Option(help="Parallel processes; -1 for one per core.")]
-Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.", show_default=False)]
-Plot = Annotated[Path, Option(metavar="F.png", help="Draw accuracies in this file.")]
+Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.")]
+Plot = Annotated[Path, Option(metavar="F", help=f"Draw accuracies in this file, {', '.join(FIGURES)}.")]
 
 
 def compare_command(
@@ -75,7 +75,7 @@ def compare_command(
     files = {"--plot": plot} | ({"--csv": csv} if csv else {})
     data = data or DEFAULT_DATA
     check_outputs(files, [path for name in data if (path := resolve_path(name, data_dir)) is not None])
-    check_format(plot)
+    check_choices("suffix of --plot", [plot.suffix.lower()], FIGURES)
     names = comma_separated(systems)
     datasets = [load(name, data_dir, target) for name in data]
     check_comparison(datasets, names, protocol, jobs)

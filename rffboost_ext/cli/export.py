@@ -17,11 +17,7 @@ from .files import Fitted, Reader, input_files, load_fitted, reads_files, rows_f
 Onnx = Annotated[Path, Argument(metavar="OUT.onnx", help="The ONNX file.")]
 Verify = Annotated[
     list[str] | None,
-    Option(
-        metavar="FILE",
-        help="Rows on which the ONNX file is compared with the model. Can be repeated.",
-        show_default=False,
-    ),
+    Option(metavar="FILE", help="Rows on which the ONNX file is compared with the model. Can be repeated."),
 ]
 Dtype = Annotated[str, Option(metavar="TYPE", help="The numbers of the graph: float32, mixed or float64.")]
 Opset = Annotated[int | None, Option(metavar="NUMBER", help="The operator set of ONNX.", show_default="13")]

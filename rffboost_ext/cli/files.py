@@ -31,7 +31,7 @@ Files = Annotated[
     ),
 ]
 Fitted = Annotated[Path, Argument(metavar="MODEL", help="The file of a fitted model.")]
-Weight = Annotated[str | None, Option(metavar="COLUMN", help="The column of sample weights.", show_default=False)]
+Weight = Annotated[str | None, Option(metavar="COLUMN", help="The column of sample weights.")]
 Delimiter = Annotated[
     str | None,
     Option(

@@ -51,19 +51,13 @@ Columns = Annotated[
     str | None,
     Option(metavar="NAMES", help="The features, separated by commas.", show_default="all other columns"),
 ]
-Excluded = Annotated[str | None, Option(metavar="NAMES", help="Columns that are no features.", show_default=False)]
+Excluded = Annotated[str | None, Option(metavar="NAMES", help="Columns that are no features.")]
 Identity = Annotated[
     str | None,
-    Option(
-        "--id",
-        metavar="NAMES",
-        help="Columns that identify rows and are no features; see predict --id.",
-        show_default=False,
-    ),
+    Option("--id", metavar="NAMES", help="Columns that identify rows and are no features; see predict --id."),
 ]
 Categories = Annotated[
-    str | None,
-    Option(metavar="NAMES", help="Features that are categories besides those of text.", show_default=False),
+    str | None, Option(metavar="NAMES", help="Features that are categories besides those of text.")
 ]
 Params = Annotated[
     list[str] | None,
@@ -71,7 +65,6 @@ Params = Annotated[
         "--param",
         metavar="KEY=VALUE",
         help="A parameter of RFFBoostClassifier or RFFBoostRegressor, such as n_estimators=500. Can be repeated.",
-        show_default=False,
     ),
 ]
 

@@ -23,21 +23,12 @@ OF_FUNCTIONS = "predict_dist", "predict_survival_function", "predict_cumulative_
 
 Predictions = Annotated[Path, Option("--out", metavar="FILE", help="The file of predictions, .parquet or .csv.")]
 Method = Annotated[str, Option(metavar="NAME", help="The method of the model: predict, predict_proba, ...")]
-Copied = Annotated[
-    str | None,
-    Option("--id", metavar="NAMES", help="Columns to copy beside the predictions.", show_default=False),
-]
+Copied = Annotated[str | None, Option("--id", metavar="NAMES", help="Columns to copy beside the predictions.")]
 
 
 @reads_files
 def predict_command(
-    model: Fitted,
-    files: Files,
-    out: Predictions,
-    method: Method = "predict",
-    id: Copied = None,
-    *,
-    read: Reader,
+    model: Fitted, files: Files, out: Predictions, method: Method = "predict", id: Copied = None, *, read: Reader
 ) -> None:
     """Predict the rows of files that need not fit in memory, and write predictions in the same order."""
     check_outputs({"--out": out}, [model, *input_files(files)])

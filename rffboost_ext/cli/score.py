@@ -27,16 +27,9 @@ Target = Annotated[
     str | None,
     Option(metavar="NAMES", help="The column of targets or labels, or several.", show_default="that of the fit"),
 ]
-Group = Annotated[
-    str | None, Option(metavar="COLUMN", help="The column of queries of a ranker.", show_default=False)
-]
-Event = Annotated[
-    str | None,
-    Option(metavar="COLUMN", help="Whether there was an event, of a survival model.", show_default=False),
-]
-Time = Annotated[
-    str | None, Option(metavar="COLUMN", help="The time of the event or of censoring.", show_default=False)
-]
+Group = Annotated[str | None, Option(metavar="COLUMN", help="The column of queries of a ranker.")]
+Event = Annotated[str | None, Option(metavar="COLUMN", help="Whether there was an event, of a survival model.")]
+Time = Annotated[str | None, Option(metavar="COLUMN", help="The time of the event or of censoring.")]
 
 
 @reads_files

@@ -70,12 +70,12 @@ def test_groups_are_whole_and_no_feature(bikes):
 
 def test_text_is_a_category_and_missing_values_remain(tmp_path):
     (tmp_path / "penguins.csv").write_text("size,colour,target\n1.5,red,class_a\n,blue,class_b\n2.5,,class_a\n")
-    found = load_source("penguins", tmp_path)
-    np.testing.assert_array_equal(found.X["f0"], [1.5, np.nan, 2.5])
-    assert found.X["f1"].dtype == "category"
-    np.testing.assert_array_equal(found.X["f1"].isna(), [False, False, True])
-    np.testing.assert_array_equal(found.y, [0, 1, 0])
-    text = SYSTEMS["CatBoost"].features(found.X)
+    loaded = load_source("penguins", tmp_path)
+    np.testing.assert_array_equal(loaded.X["f0"], [1.5, np.nan, 2.5])
+    assert loaded.X["f1"].dtype == "category"
+    np.testing.assert_array_equal(loaded.X["f1"].isna(), [False, False, True])
+    np.testing.assert_array_equal(loaded.y, [0, 1, 0])
+    text = SYSTEMS["CatBoost"].features(loaded.X)
     assert text["f1"].tolist() == ["red", "blue", ""]
 
 
@@ -92,12 +92,12 @@ def test_a_set_without_its_file_is_named(folder, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if not SOURCES[name].missing(None)])
 def test_sets_that_need_no_file_are_of_their_task(name):
-    found = load_source(name, None)
-    if isinstance(found, Drawn):
-        found = replace(found, train=300, test=200).split(1)
-    assert np.isfinite(found.X).all()
-    classes = len(np.unique(found.y))
-    assert {"binary": classes == 2, "multiclass": 2 < classes < 30, "regression": classes > 30}[found.task]
+    loaded = load_source(name, None)
+    if isinstance(loaded, Drawn):
+        loaded = replace(loaded, train=300, test=200).split(1)
+    assert np.isfinite(loaded.X).all()
+    classes = len(np.unique(loaded.y))
+    assert {"binary": classes == 2, "multiclass": 2 < classes < 30, "regression": classes > 30}[loaded.task]
 
 
 @pytest.mark.parametrize("draw", [generated.jagged, generated.smooth])

@@ -144,11 +144,11 @@ def test_a_plan_from_end_to_end_and_again(name, folder, monkeypatch, capsys):
 
 
 def test_systems_are_measured_anew_beside_the_records_of_others(tmp_path, monkeypatch):
-    given = ["--out", str(tmp_path / "out.csv"), "--datasets", "wine", "--systems"]
-    assert tables.main([*given, "XGBoost", "HistGB"]) == 0
+    arguments = ["--out", str(tmp_path / "out.csv"), "--datasets", "wine", "--systems"]
+    assert tables.main([*arguments, "XGBoost", "HistGB"]) == 0
     old, others = (tmp_path / "out.csv").read_text().splitlines()[1:]
     monkeypatch.setattr(tables, "quality", lambda model, X, rows: (12.5, 0.875, 1.0, None))
-    assert tables.main([*given, "XGBoost", "--again"]) == 0
+    assert tables.main([*arguments, "XGBoost", "--again"]) == 0
     kept, new = pd.read_csv(tmp_path / "out.csv").itertuples()
     assert (kept.system, new.system, new.score) == ("HistGB", "XGBoost", 12.5)
     assert others in (tmp_path / "out.csv").read_text()
@@ -180,8 +180,8 @@ def test_what_fails_or_is_missing_is_named_and_the_rest_is_done(folder, monkeypa
     system = replace(tables.SYSTEMS["CatBoost"], build=broken)
     monkeypatch.setitem(tables.SYSTEMS, "CatBoost", system)
     options = ["--datasets", "wine", "heart", "--systems", "XGBoost", "CatBoost", "--splits", "1"]
-    given = ["--out", str(folder / "out.csv"), "--data-dir", str(folder)]
-    assert tables.main([*given, *options]) == 1
+    arguments = ["--out", str(folder / "out.csv"), "--data-dir", str(folder)]
+    assert tables.main([*arguments, *options]) == 1
     printed = capsys.readouterr()
     assert "failed: wine, CatBoost, split 1: RuntimeError: no luck" in printed.err
     assert "left out: heart: it is in heart.csv" in printed.err

@@ -130,7 +130,7 @@ def test_the_target_of_protein_is_the_first_column_and_that_of_energy_the_ninth(
 
 
 def test_sets_without_their_files_are_named(tmp_path, capsys):
-    given = [
+    arguments = [
         "--out",
         str(tmp_path / "out.csv"),
         "--data-dir",
@@ -140,7 +140,7 @@ def test_sets_without_their_files_are_named(tmp_path, capsys):
         "--splits",
         "1",
     ]
-    assert BENCHMARK.main([*given, "--datasets", "rfrboost-gesture", "erbf-wind", "rfrboost-wdbc"]) == 0
+    assert BENCHMARK.main([*arguments, "--datasets", "rfrboost-gesture", "erbf-wind", "rfrboost-wdbc"]) == 0
     shown = capsys.readouterr()
     assert "left out: rfrboost-gesture: there is no a1_va3.csv, a2_va3.csv" in shown.err
     assert "left out: erbf-wind: there is no wind.csv" in shown.err
@@ -150,9 +150,9 @@ def test_sets_without_their_files_are_named(tmp_path, capsys):
 def test_the_best_variant_is_that_of_each_set():
     figures = pd.read_csv(FIGURES)
     variants = figures[figures["system"].str.startswith("RFRBoost")].groupby("set")["value"]
-    found = published.published()["RFRBoost, best"]
-    assert found["rfrboost-concrete"] == variants.min()["concrete"]
-    assert found["rfrboost-letter"] == variants.max()["letter"]
+    best = published.published()["RFRBoost, best"]
+    assert best["rfrboost-concrete"] == variants.min()["concrete"]
+    assert best["rfrboost-letter"] == variants.max()["letter"]
 
 
 def test_figures_are_of_all_sets_and_say_where_they_are_from():

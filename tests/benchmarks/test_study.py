@@ -18,48 +18,47 @@ def load(name):
     return name
 
 
-def parts(data, index):
+def split(data, index):
     return data, index
 
 
-def measure(system, given, task):
+def measure(system, parts, task):
     if system == "broken":
         raise RuntimeError("no luck")
-    data, split = given
-    return [{"score": len(data) + 10.0 * split + x, "chosen": {"system": system}} for x in task.points]
+    data, split = parts
+    return [{"score": len(data) + 10.0 * split + x, "choice": {"system": system}} for x in task.points]
 
 
 def study(**changes) -> Study:
     settings = {
         "data": {name: partial(load, name) for name in ("wine", "iris")},
         "systems": {name: name for name in ("a", "b")},
-        "splits": parts,
+        "splits": split,
         "measures": measure,
-        "columns": ("score", "chosen"),
+        "columns": ("score", "choice"),
         "n_splits": 2,
         "points": (0.0, 5.0),
     }
     return Study(**settings | changes)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_every_point_of_every_task_has_a_record(jobs):
-    one, known = study(), {}
-    assert one.run(known, jobs) == []
-    assert len(known) == 2 * 2 * 2 * 2
-    assert known["iris", "b", 2, 5.0]["score"] == 4 + 20 + 5
-    assert known["iris", "b", 2, 5.0]["chosen"] == {"system": "b"}
+def test_every_point_of_every_task_has_a_record():
+    records = {}
+    assert study().run(records) == []
+    assert len(records) == 2 * 2 * 2 * 2
+    assert records["iris", "b", 2, 5.0]["score"] == 4 + 20 + 5
+    assert records["iris", "b", 2, 5.0]["choice"] == {"system": "b"}
 
 
 def test_tasks_come_by_data_set_split_and_system():
-    found = [(task.dataset, task.split, task.system) for task in study().pending({})]
-    assert found == [(d, s, n) for d in ("wine", "iris") for s in (1, 2) for n in ("a", "b")]
+    tasks = [(task.dataset, task.split, task.system) for task in study().pending({})]
+    assert tasks == [(d, s, n) for d in ("wine", "iris") for s in (1, 2) for n in ("a", "b")]
     fewer = study(applies=lambda dataset, system: (dataset, system) != ("wine", "b")).pending({})
     assert [task for task in fewer if (task.dataset, task.system) == ("wine", "b")] == []
 
 
 def test_a_run_resumes_from_its_file(tmp_path, monkeypatch):
-    file, one = Records(tmp_path / "rows.csv", ("score", "chosen")), study()
+    file, one = Records(tmp_path / "rows.csv", ("score", "choice")), study()
     first, _ = one.resume(file)
     lines = file.path.read_text().splitlines(keepends=True)
     assert len(lines) == 1 + len(first)
@@ -72,43 +71,43 @@ def test_a_run_resumes_from_its_file(tmp_path, monkeypatch):
 
 
 def test_an_interrupt_loses_no_finished_task(tmp_path):
-    def interrupted(system, given, task):
+    def interrupted(system, parts, task):
         if task.system == "b" and task.split == 2:
             raise KeyboardInterrupt
-        return measure(system, given, task)
+        return measure(system, parts, task)
 
-    file = Records(tmp_path / "rows.csv", ("score", "chosen"))
+    file = Records(tmp_path / "rows.csv", ("score", "choice"))
     with pytest.raises(KeyboardInterrupt):
         study(measures=interrupted).resume(file)
     assert len(file.read()) == 2 * 3
 
 
 def test_records_of_another_configuration_are_measured_again():
-    known = {}
-    study().run(known)
-    assert study().pending(known) == []
+    records = {}
+    study().run(records)
+    assert study().pending(records) == []
     changed = study(config=lambda system, dataset: settings_digest(system == "b"))
-    assert {task.system for task in changed.pending(known)} == {"a", "b"}
+    assert {task.system for task in changed.pending(records)} == {"a", "b"}
     assert (
         len({settings_digest(), settings_digest(1), settings_digest(2), settings_digest(1, package="numpy")}) == 4
     )
 
 
 def test_an_order_may_depend_on_what_is_known():
-    def after_a(one, known):
+    def after_a(one, records):
         tasks = [Task("wine", "a", 1)]
-        return [*tasks, Task("wine", "b", 1, choice=2.0)] if ("wine", "a", 1, 0.0) in known else tasks
+        return [*tasks, Task("wine", "b", 1, choice=2.0)] if ("wine", "a", 1, 0.0) in records else tasks
 
-    seen = []
-    known = {}
-    study(order=after_a).run(known, finished=lambda task, records: seen.append((task.system, task.choice)))
-    assert seen == [("a", None), ("b", 2.0)]
+    trained = []
+    records = {}
+    study(order=after_a).run(records, finished=lambda task, result: trained.append((task.system, task.choice)))
+    assert trained == [("a", None), ("b", 2.0)]
 
 
 def test_failures_are_named_once_and_the_rest_is_done(capsys):
-    known = {}
-    failures = study(systems={"a": "a", "b": "broken"}).run(known)
-    assert {key[1] for key in known} == {"a"}
+    records = {}
+    failures = study(systems={"a": "a", "b": "broken"}).run(records)
+    assert {key[1] for key in records} == {"a"}
     assert [str(failure) for failure in failures[:1]] == ["wine, b, split 1: RuntimeError: no luck"]
     assert failure_lines(failures) == [
         f"{name}, b, split 1: RuntimeError: no luck (1 more like it)" for name in ("wine", "iris")
@@ -117,10 +116,10 @@ def test_failures_are_named_once_and_the_rest_is_done(capsys):
 
 
 def test_records_come_back_from_their_file(tmp_path):
-    file = Records(tmp_path / "rows.csv", ("score", "size", "chosen"))
-    chosen = {"a": 1, "b": "x,\ny", "c": [0.1]}
+    file = Records(tmp_path / "rows.csv", ("score", "size", "choice"))
+    choice = {"a": 1, "b": "x,\ny", "c": [0.1]}
     rows = [
-        Record("set", name, 1, 0.1, "v 1", {"score": 100.0 / 3.0, "size": 3, "chosen": chosen}) for name in SYSTEMS
+        Record("set", name, 1, 0.1, "v 1", {"score": 100.0 / 3.0, "size": 3, "choice": choice}) for name in SYSTEMS
     ]
     file.append(rows[0])
     file.append(*rows[1:])

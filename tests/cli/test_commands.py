@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +21,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.persistence.model_file import save_model
 
+from ..docs.scripts import run_script
 from .conftest import TABLE, N, X
 
 FEATURES = TABLE.select(["a", "b"])
@@ -94,9 +93,9 @@ def test_identities_are_copied_as_they_are(suffix, folder, run):
     (pa.csv.write_csv if suffix == "csv" else pq.write_table)(table, f"ids.{suffix}")
     assert run(f"fit ids.{suffix} --target price --columns a,b --id id --out m.rffboost {FAST}")[0] == 0
     assert run(f"predict m.rffboost ids.{suffix} --id id,a --out p.parquet")[0] == 0
-    found = pq.read_table("p.parquet")
-    assert found.column_names == ["id", "a", "prediction"]
-    assert found.select(["id", "a"]).equals(table.select(["id", "a"]))
+    written = pq.read_table("p.parquet")
+    assert written.column_names == ["id", "a", "prediction"]
+    assert written.select(["id", "a"]).equals(table.select(["id", "a"]))
 
 
 def test_the_target_of_a_score_is_that_of_the_fit(folder, run):
@@ -192,7 +191,23 @@ def test_a_method_without_numbers_for_each_row_is_named(kind, folder, run):
 
 
 FIT = "fit rows.csv --target price --out new.rffboost"
+OF_PARQUET = "fit 0.parquet --out new.rffboost"
 MISTAKES = {
+    f"{OF_PARQUET} --target z": ["target", "'z'", "price"],
+    f"{OF_PARQUET} --target count": ["--task", "'count'", "classification"],
+    f"{OF_PARQUET} --target price --task ranking": ["'ranking'", "regression"],
+    f"{OF_PARQUET} --target price --param depth=3": ["'depth'"],
+    f"{OF_PARQUET} --target price --param depth": ["--param", "'depth'"],
+    f"{OF_PARQUET} --target price --param n_estimators=0": ["n_estimators", "0"],
+    f"{OF_PARQUET} --target price --columns a,q": ["columns", "'q'"],
+    "fit 0.parquet rows.csv --target price --out new.rffboost": ["one kind", ".csv", ".parquet"],
+    "fit 0.parquet --target price --out new.rffboost --delimiter ;": ["--delimiter", ".parquet"],
+    "fit absent.parquet --target price --out new.rffboost": ["absent.parquet"],
+    "fit *.parquet --target price --out 0.parquet": ["--out", "0.parquet", "input"],
+    "predict m.rffboost 0.parquet --out p.txt": [".txt", ".parquet"],
+    "predict m.rffboost 0.parquet --out p.csv --method score": ["'score'", "predict"],
+    "predict absent.rffboost 0.parquet --out p.csv": ["absent.rffboost"],
+    "predict 0.parquet 1.parquet --out p.csv": ["0.parquet"],
     f"{FIT} --exclude q": ["--exclude", "'q'"],
     f"{FIT} --columns a --exclude a": ["--exclude", "at least one"],
     f"{FIT} --categories lable": ["--categories", "near: 'label'"],
@@ -243,7 +258,7 @@ def test_commands_of_files_need_no_matplotlib(folder):
     lines += ["predict m.rffboost rows.csv --out p.csv", "score m.rffboost rows.csv", "info m.rffboost"]
     lines += ["export m.rffboost m.onnx --verify rows.csv"]
     script = "import sys; sys.modules['matplotlib'] = None; from rffboost_ext import cli\n"
-    script += f"print([cli.main(line.split()) for line in {lines}], cli.main(['compare', 'rows.csv']))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[0, 0, 0, 0, 0] 2"
-    assert "rffboost: error: rffboost compare needs matplotlib: pip install matplotlib" in done.stderr
+    script += f"codes = [cli.main(line.split()) for line in {lines}]\nsys.stderr = sys.stdout\n"
+    printed = run_script(f"{script}print(codes, cli.main(['compare', 'rows.csv']))", folder).splitlines()
+    assert printed[-1] == "[0, 0, 0, 0, 0] 2"
+    assert "rffboost: error: rffboost compare needs matplotlib: pip install matplotlib" in printed[-2]

@@ -24,15 +24,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capsys, *args):
-    code = cli.main(list(args))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
+def test_compare_prints_a_table_and_writes_what_it_says(folder, run):
     line = "compare toy wine --data-dir . --systems gbrff2,tree,xgboost_default --rounds 5 --splits 3 --seed 4"
-    code, out, err = run(capsys, *line.split(), "--csv", "a.csv")
+    code, out, err = run(f"{line} --csv a.csv")
     assert code == 0
     assert "18/18" in err
     with (folder / "a.csv").open() as file:
@@ -69,16 +63,16 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
         ),
     ],
 )
-def test_every_option_reaches_the_protocol(line, datasets, names, protocol, capsys, monkeypatch, folder):
-    seen = []
+def test_every_option_reaches_the_protocol(line, datasets, names, protocol, run, monkeypatch, folder):
+    arguments = []
 
-    def stop(found, systems, given, jobs):
-        seen.append(([dataset.name for dataset in found], systems, given, jobs))
+    def stop(loaded, systems, protocol, jobs):
+        arguments.append(([dataset.name for dataset in loaded], systems, protocol, jobs))
         raise ValueError("far enough")
 
     monkeypatch.setattr("rffboost_ext.cli.compare.check_comparison", stop)
-    assert run(capsys, "compare", *line.split())[0] == 2
-    assert seen == [(datasets, names, protocol, 1)]
+    assert run(f"compare {line}")[0] == 2
+    assert arguments == [(datasets, names, protocol, 1)]
 
 
 MISTAKES = {
@@ -103,7 +97,7 @@ MISTAKES = {
     "compare wine --csv absent/a.csv": ["--csv", "absent"],
     "compare wine --csv .": ["--csv"],
     "compare wine --plot a.png --csv a.png": ["--plot", "--csv"],
-    "compare wine --plot a.pgn": ["a.pgn", "png"],
+    "compare wine --plot a.pgn": ["--plot", "'.pgn'", ".png"],
     "compare wine --round 5": ["--round", "--rounds"],
     "compare wine --frobnicate": ["--frobnicate"],
     "compare wine --splits": ["--splits"],
@@ -113,13 +107,11 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("line", MISTAKES)
-def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
+def test_a_mistake_is_one_line_and_exit_code_2(line, folder, run):
     before = sorted(folder.iterdir())
     # The outputs that the line does not name itself would show that something was written.
-    extra = ["--csv", "out.csv"] if line.startswith("compare ") and "--csv" not in line else []
-    if line.endswith("--splits"):
-        extra = []
-    code, out, err = run(capsys, *line.split(), *extra)
+    names_output = "--csv" in line or line.endswith("--splits") or not line.startswith("compare ")
+    code, out, err = run(line if names_output else f"{line} --csv out.csv")
     assert code == 2
     assert out == ""
     assert err.startswith("rffboost: error: ")
@@ -130,23 +122,23 @@ def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
 
 
 @pytest.mark.parametrize("data", ["toy", "toy.csv", "./toy.csv"])
-def test_no_output_replaces_the_data(data, folder, capsys):
+def test_no_output_replaces_the_data(data, folder, run):
     (folder / "link.csv").symlink_to("toy.csv")
     before = (folder / "toy.csv").read_bytes()
     for path in ("toy.csv", str(folder / "toy.csv"), "link.csv"):
-        code, _, err = run(capsys, "compare", data, "--data-dir", ".", "--systems", "tree", "--csv", path)
+        code, _, err = run(f"compare {data} --data-dir . --systems tree --csv {path}")
         assert code == 2
         assert f"--csv: {path!r} is an input file" in err
     assert (folder / "toy.csv").read_bytes() == before
 
 
-def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
+def test_a_failure_midway_leaves_nothing_behind(folder, run, monkeypatch):
     def build(**setting):
         raise ValueError("out of order")
 
     monkeypatch.setitem(SYSTEMS, "xgboost", System(build))
     line = "compare toy --data-dir . --systems tree,xgboost --rounds 2 --splits 1 --csv a.csv --plot a.png"
-    code, out, err = run(capsys, *line.split())
+    code, out, err = run(line)
     assert code == 2
     assert "toy, xgboost, split 1: ValueError: out of order" in err
     assert not (folder / "a.csv").exists()
@@ -155,20 +147,20 @@ def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("package", cli.NEEDED)
-def test_without_its_extra_the_command_names_it(package, capsys, monkeypatch):
+def test_without_its_extra_the_command_names_it(package, run, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    code, out, err = run(capsys, "compare")
+    code, out, err = run("compare")
     assert (code, out) == (2, "")
     assert err == f"rffboost: error: the command line needs {package}: pip install {package} (extra 'cli')\n"
 
 
-def test_version_and_help(capsys):
-    assert run(capsys, "--version") == (0, f"rffboost-ext {rffboost_ext.__version__}\n", "")
-    code, out, _ = run(capsys, "compare", "--help")
+def test_version_and_help(run):
+    assert run("--version") == (0, f"rffboost-ext {rffboost_ext.__version__}\n", "")
+    code, out, _ = run("compare --help")
     assert code == 0
     for option in ("--data-dir", "--systems", "--rounds", "--tune", "--csv", "--plot", "--jobs"):
         assert option in out
-    code, out, _ = run(capsys)
+    code, out, _ = run("")
     assert code == 0
     assert "compare" in out
 

@@ -10,7 +10,7 @@ import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
 
-from .conftest import TABLE, N, X
+from .conftest import TABLE, N
 
 FEATURES = TABLE.select(["a", "b"])
 BRIEF = "--columns a,b --param n_estimators=4 --param random_state=0 --param early_stopping=False"
@@ -34,9 +34,9 @@ def test_labels_and_probabilities_of_a_classifier(folder, run):
     assert run("predict m.rffboost [01].parquet --out p.csv")[0] == 0
     assert pa.csv.read_csv("p.csv")["prediction"].to_pylist() == model.predict(FEATURES).tolist()
     assert run("predict m.rffboost [01].parquet --out p.parquet --method predict_proba")[0] == 0
-    found = pq.read_table("p.parquet")
-    assert found.column_names == ["probability_down", "probability_same", "probability_up"]
-    np.testing.assert_array_equal(np.column_stack(found.columns), model.predict_proba(FEATURES))
+    written = pq.read_table("p.parquet")
+    assert written.column_names == ["probability_down", "probability_same", "probability_up"]
+    np.testing.assert_array_equal(np.column_stack(written.columns), model.predict_proba(FEATURES))
 
 
 def test_integers_need_a_task(folder, run):
@@ -75,8 +75,8 @@ def test_the_types_of_the_model_decide_at_prediction(folder, run):
     write("some.csv", some)
     assert run("predict m.rffboost some.csv --out some.parquet")[0] == 0
     assert run("predict m.rffboost train.csv --out all.parquet")[0] == 0
-    found, every = (pq.read_table(f"{name}.parquet")["prediction"].to_numpy() for name in ("some", "all"))
-    np.testing.assert_array_equal(found, every[[row in some for row in rows]])
+    written, every = (pq.read_table(f"{name}.parquet")["prediction"].to_numpy() for name in ("some", "all"))
+    np.testing.assert_array_equal(written, every[[row in some for row in rows]])
 
 
 @pytest.mark.parametrize(
@@ -122,35 +122,3 @@ def test_errors_of_a_prediction_name_all_columns_or_the_row(folder, run):
         assert code == 2
         for word in words:
             assert word in err
-
-
-FIT = "fit 0.parquet --out m.rffboost"
-MISTAKES = {
-    f"{FIT} --target z": ["target", "'z'", "price"],
-    f"{FIT} --target count": ["--task", "'count'", "classification"],
-    f"{FIT} --target price --task ranking": ["'ranking'", "regression"],
-    f"{FIT} --target price --param depth=3": ["'depth'"],
-    f"{FIT} --target price --param depth": ["--param", "'depth'"],
-    f"{FIT} --target price --param n_estimators=0": ["n_estimators", "0"],
-    f"{FIT} --target price --columns a,q": ["columns", "'q'"],
-    "fit 0.parquet rows.csv --target price --out m.rffboost": ["one kind", ".csv", ".parquet"],
-    "fit 0.parquet --target price --out m.rffboost --delimiter ;": ["--delimiter", ".parquet"],
-    "fit absent.parquet --target price --out m.rffboost": ["absent.parquet"],
-    "fit *.parquet --target price --out 0.parquet": ["--out", "0.parquet", "input"],
-    "predict old.rffboost 0.parquet --out p.txt": [".txt", ".parquet"],
-    "predict old.rffboost 0.parquet --out p.csv --method score": ["'score'", "predict"],
-    "predict absent.rffboost 0.parquet --out p.csv": ["absent.rffboost"],
-    "predict 0.parquet 1.parquet --out p.csv": ["0.parquet"],
-}
-
-
-@pytest.mark.parametrize("line", MISTAKES)
-def test_a_mistake_is_one_line_and_exit_code_2(line, folder, run):
-    RFFBoostRegressor(n_estimators=1, early_stopping=False).fit(X, X[:, 0]).save_model("old.rffboost")
-    before = sorted(folder.iterdir())
-    code, out, err = run(line)
-    assert (code, out) == (2, "")
-    assert err.splitlines()[-1].startswith("rffboost: error: ")
-    for word in MISTAKES[line]:
-        assert word in err
-    assert sorted(folder.iterdir()) == before

@@ -40,12 +40,12 @@ def names_on(pages):
     """The objects that pages list, by identity: some have a name in several modules."""
     text = "\n".join(page.read_text() for page in pages)
     _, *sections = re.split(r"^\.\. currentmodule:: ", text, flags=re.MULTILINE)
-    found = {}
+    members = {}
     for module, *lines in (section.splitlines() for section in sections):
         for name in re.findall(r"^   (\w+)$", "\n".join(lines), re.MULTILINE):
-            thing = getattr(import_module(module), name)
-            found[id(thing)] = thing
-    return found
+            member = getattr(import_module(module), name)
+            members[id(member)] = member
+    return members
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +55,12 @@ def listed():
 
 def test_what_users_call_has_an_example():
     """The page for exporters is left out, and experiments have one example for all."""
-    things = names_on(page for page in PAGES if page.stem != "exporting").values()
-    called = [thing for thing in things if (isclass(thing) or isfunction(thing)) and not isabstract(thing)]
+    members = names_on(page for page in PAGES if page.stem != "exporting").values()
+    called = [member for member in members if (isclass(member) or isfunction(member)) and not isabstract(member)]
     bare = {
-        thing.__name__ for thing in called if ">>>" not in getdoc(thing) and ".experiments" not in thing.__module__
+        member.__name__
+        for member in called
+        if ">>>" not in getdoc(member) and ".experiments" not in member.__module__
     }
     assert bare == WITHOUT_EXAMPLE
 

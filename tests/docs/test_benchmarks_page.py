@@ -80,8 +80,8 @@ ROWS = {
 
 @pytest.mark.parametrize("label", ROWS)
 def test_sizes_are_those_of_the_rows(label, rows):
-    chosen = rows[(rows["system"] == ROWS[label]) & rows["dataset"].isin(TABLES["ecml"])]
-    means = chosen.groupby("dataset")[["score", "bytes", "predict_seconds", "row_seconds"]].mean()
+    selected = rows[(rows["system"] == ROWS[label]) & rows["dataset"].isin(TABLES["ecml"])]
+    means = selected.groupby("dataset")[["score", "bytes", "predict_seconds", "row_seconds"]].mean()
     score, *others = shown("docs/deployment.md", label)
     assert score == pytest.approx(means["score"].mean(), abs=0.00501)
     assert others == pytest.approx(means.drop(columns="score").median() * 1e3 ** np.array([-1, 1, 1]), rel=0.05)
@@ -91,8 +91,8 @@ def test_ratios_are_those_of_the_recorded_times():
     measured = json.loads((ROOT / "benchmarks" / "speed.json").read_text())
     section = (ROOT / "docs" / "benchmarks.md").read_text().partition("## Speed")[2].partition("\n## ")[0]
     cells = [float(cell) for cell in re.findall(r"\| ([\d.]+) \|$", section, re.MULTILINE)]
-    found = [np.median(record["ours"]) / np.median(record["theirs"]) for record in measured["rows"]]
-    assert sorted(cells) == pytest.approx(sorted(found), rel=0.1)
+    ratios = [np.median(record["ours"]) / np.median(record["theirs"]) for record in measured["rows"]]
+    assert sorted(cells) == pytest.approx(sorted(ratios), rel=0.1)
 
 
 def test_tables_of_others_protocols_are_those_of_the_rows():

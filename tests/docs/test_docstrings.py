@@ -24,7 +24,7 @@ MODULES = [
     if not name.endswith("__main__")
 ]
 PUBLIC = [getattr(package, name) for package in (*PACKAGES, rffboost_ext.learners) for name in package.__all__]
-CALLABLE = [thing for thing in PUBLIC if callable(thing) and hasattr(thing, "__name__")]
+CALLABLE = [member for member in PUBLIC if callable(member) and hasattr(member, "__name__")]
 
 
 @pytest.mark.parametrize("name", ["rffboost_ext", "onnx_export", *MODULES])
@@ -48,11 +48,11 @@ FAULTS = {"GL06", "GL07", "GL08", "GL09", "PR01", "PR02", "PR10", "YD01"}
 """Unknown, misplaced or missing sections, and parameters that are missing, unknown or misspelt."""
 
 
-@pytest.mark.parametrize("thing", CALLABLE, ids=lambda thing: thing.__name__)
-def test_numpydoc_finds_no_fault(thing):
+@pytest.mark.parametrize("member", CALLABLE, ids=lambda member: member.__name__)
+def test_numpydoc_finds_no_fault(member):
     # In its own words, not those of a base class.
-    assert vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
-    found = {code for code, _ in validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]}
+    assert vars(member).get("__doc__") if isinstance(member, type) else member.__doc__
+    codes = {code for code, _ in validate(f"{member.__module__}.{member.__qualname__}")["errors"]}
     # A dataclass may list its fields as attributes.
-    listed = "\nAttributes\n---" in inspect.getdoc(thing)
-    assert found & (FAULTS - {"PR01"} if listed else FAULTS) == set()
+    listed = "\nAttributes\n---" in inspect.getdoc(member)
+    assert codes & (FAULTS - {"PR01"} if listed else FAULTS) == set()

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 from graphlib import TopologicalSorter
-from pathlib import Path
+from inspect import getsource
 
 import grimp
 import pytest
+
+from rffboost_ext import cli
 
 HEAVY = [
     "numba",
@@ -79,33 +81,36 @@ def test_no_file_imports_itself_by_way_of_others():
     assert set(TopologicalSorter(imports).static_order()) == set(graph.modules)
 
 
-ROOT = Path(__file__).parents[2]
-# An interrupt at the import of a module. A job in the background ignores SIGINT.
-HOOK = """
-import signal, sys
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
 class Interrupt:
-    def find_spec(name, path=None, target=None):
-        if name == sys.argv[1]:
+    """A finder of modules that is interrupted at the import of one."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
             signal.raise_signal(signal.SIGINT)
 
-sys.meta_path.insert(0, Interrupt)
+
+def test_an_interrupt_during_imports_is_one_line(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "typer", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupt("typer"), *sys.meta_path])
+    assert cli.main(["--version"]) == 130
+    assert capsys.readouterr().err == "rffboost: error: interrupted\n"
+
+
+# A job in the background ignores SIGINT.
+SCRIPT_OF_COMMAND = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{getsource(Interrupt)}
+sys.meta_path.insert(0, Interrupt("numpy"))
+from rffboost_ext.cli import main
+sys.exit(main())
 """
-COMMAND = "from rffboost_ext.cli import main; sys.exit(main())"
-
-
-def interrupted(name):
-    line = [sys.executable, "-c", HOOK + COMMAND, name]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=ROOT)
-    return done.returncode, done.stderr
-
-
-def test_an_interrupt_during_imports_is_one_line():
-    assert interrupted("typer") == (130, "rffboost: error: interrupted\n")
 
 
 def test_an_interrupt_while_the_package_is_imported_ends_by_its_signal():
     # For a shell, that is exit status 130.
-    assert interrupted("numpy")[0] == -signal.SIGINT
+    line = [sys.executable, "-c", SCRIPT_OF_COMMAND]
+    assert subprocess.run(line, capture_output=True, check=False).returncode == -signal.SIGINT

@@ -42,9 +42,9 @@ def test_each_section_has_a_table():
 
 
 def test_names_elsewhere_exist():
-    known = set(UNSIGNED.split())
+    names = set(UNSIGNED.split())
     for shell in (HistGradientBoostingRegressor, GradientBoostingRegressor):
-        known |= {name for method in (shell, shell.fit) for name in inspect.signature(method).parameters}
+        names |= {name for method in (shell, shell.fit) for name in inspect.signature(method).parameters}
     for package, name in (
         ("xgboost", "XGBRegressor"),
         ("catboost", "CatBoostClassifier"),
@@ -52,11 +52,11 @@ def test_names_elsewhere_exist():
     ):
         module = pytest.importorskip(package)
         for function in (getattr(module, name), getattr(module, name).fit, module.train):
-            known |= set(inspect.signature(function).parameters)
+            names |= set(inspect.signature(function).parameters)
     aliases = importlib.import_module("lightgbm.basic")._ConfigAliases._get_all_param_aliases()
-    known |= {*aliases, *(alias for several in aliases.values() for alias in several)}
-    known |= set(importlib.import_module("xgboost").XGBRegressor().get_params())
-    assert {name for row in ROWS for name in row.elsewhere} <= known
+    names |= {*aliases, *(alias for group in aliases.values() for alias in group)}
+    names |= set(importlib.import_module("xgboost").XGBRegressor().get_params())
+    assert {name for row in ROWS for name in row.elsewhere} <= names
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.here)
@@ -65,8 +65,8 @@ def test_names_here_exist(row):
     values = {"loss": "'quantile'", "eval_metric": "'accuracy'", "class_weight": "{1: 2.0}"}
     call, _, name = row.here.partition("(")
     if call == "fit":
-        known = inspect.signature(RFFBoostClassifier.fit).parameters
-        assert re.search(r"(\w+)=", name)[1] in known
+        names = inspect.signature(RFFBoostClassifier.fit).parameters
+        assert re.search(r"(\w+)=", name)[1] in names
         return
     text = row.here.replace("Huber(...)", "Huber(1.0)").replace("Quantile(...)", "Quantile(0.5)")
     text = (
@@ -80,13 +80,13 @@ def test_names_here_exist(row):
     )
 
 
-@pytest.mark.parametrize(("title", "known"), [("Objectives", LOSSES.names()), ("Metrics", None)])
-def test_losses_and_metrics_here_exist(title, known):
-    assert {row.here for row in tables()[title]} <= set(known or [*LOSSES.names(), *get_scorer_names()])
+@pytest.mark.parametrize(("title", "choices"), [("Objectives", LOSSES.names()), ("Metrics", None)])
+def test_losses_and_metrics_here_exist(title, choices):
+    assert {row.here for row in tables()[title]} <= set(choices or [*LOSSES.names(), *get_scorer_names()])
 
 
 @pytest.mark.parametrize(
-    ("shell", "given", "advice"),
+    ("shell", "params", "advice"),
     [
         (RFFBoostClassifier, {"eta": 0.1}, ["'eta' (use learning_rate=...)"]),
         (RFFBoostRegressor, {"alpha": 0.1}, ["'alpha' (use loss=Quantile(...) or learner=Tree(reg_alpha=...))"]),
@@ -102,18 +102,18 @@ def test_losses_and_metrics_here_exist(title, known):
         (RFFBoostRegressor, {"importance_type": "gain"}, ["shares of the explained variance"]),
     ],
 )
-def test_constructors_explain_unknown_parameters(shell, given, advice):
+def test_constructors_explain_unknown_parameters(shell, params, advice):
     with pytest.raises(TypeError) as raised:
-        shell(**given)
+        shell(**params)
     assert all(text in str(raised.value) for text in [f"{shell.__name__}: unknown", *advice])
 
 
 @pytest.mark.parametrize(
-    ("given", "advice"), [("learner", "such as learner=Tree(max_depth=...)"), ("loss", "loss must be")]
+    ("part", "advice"), [("learner", "such as learner=Tree(max_depth=...)"), ("loss", "loss must be")]
 )
-def test_constructors_explain_unknown_nested_parameters(given, advice):
+def test_constructors_explain_unknown_nested_parameters(part, advice):
     with pytest.raises(ValueError, match="Invalid parameter 'max_depth'") as raised:
-        RFFBoostRegressor(**{f"{given}__max_depth": 3})
+        RFFBoostRegressor(**{f"{part}__max_depth": 3})
     assert advice in str(raised.value)
 
 
@@ -129,15 +129,15 @@ ARGUMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "given", "advice"), ARGUMENTS)
-def test_methods_explain_unknown_arguments(method, given, advice):
+@pytest.mark.parametrize(("method", "params", "advice"), ARGUMENTS)
+def test_methods_explain_unknown_arguments(method, params, advice):
     with pytest.raises(TypeError, match=re.escape(f"RFFBoostRegressor.{method}: unknown parameters")) as raised:
-        getattr(RFFBoostRegressor(), method)([[0.0]], **given)
+        getattr(RFFBoostRegressor(), method)([[0.0]], **params)
     assert advice in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("shell", "given", "here", "others"),
+    ("shell", "params", "here", "others"),
     [
         (RFFBoostRegressor, {"loss": "RMSE"}, "squared_error", "cox"),
         (RFFBoostRegressor, {"loss": "Quantile:alpha=0.9"}, "quantile", "log_loss"),
@@ -148,11 +148,11 @@ def test_methods_explain_unknown_arguments(method, given, advice):
         (RFFBoostRegressor, {"eval_metric": "mae"}, "neg_mean_absolute_error", ""),
     ],
 )
-def test_losses_and_metrics_are_translated(shell, given, here, others):
+def test_losses_and_metrics_are_translated(shell, params, here, others):
     X, y = [[float(i)] for i in range(9)], [1.0 + i % 2 for i in range(9)]
     queries = {"qid": [0] * 9, "eval_qid": [[0] * 9]} if shell is RFFBoostRanker else {}
     with pytest.raises(ValueError, match=f"Did you mean '{here}'") as raised:
-        shell(**given).fit(X, y, eval_set=[(X, y)], **queries)
+        shell(**params).fit(X, y, eval_set=[(X, y)], **queries)
     assert not others or others not in str(raised.value).partition("Registered")[2]
 
 

@@ -99,9 +99,9 @@ def test_bad_files_are_named(case, tmp_path):
 
 @pytest.mark.parametrize(("rows", "limit"), [(60, 20), (300, 30), (1500, 100)])
 def test_text_of_too_many_values_is_no_category(rows, limit, tmp_path):
-    for found in (limit, limit + 1):
-        lines = [f"{i},v{i % found},{i % 2}\n" for i in range(rows)]
-        (tmp_path / f"t{found}.csv").write_text("a,id,target\n" + "".join(lines))
+    for n_values in (limit, limit + 1):
+        lines = [f"{i},v{i % n_values},{i % 2}\n" for i in range(rows)]
+        (tmp_path / f"t{n_values}.csv").write_text("a,id,target\n" + "".join(lines))
     assert load(f"t{limit}", tmp_path).X.shape == (rows, 1 + limit)
     with pytest.raises(ValueError, match=f"column 'id' has {limit + 1} distinct values.*at most {limit} can"):
         load(f"t{limit + 1}", tmp_path)

@@ -86,10 +86,10 @@ def test_the_caption_says_what_differs(name):
 
 def test_csv_holds_every_record(records, outcomes):
     rows = [record.row() for record in records]
-    for found, row in zip(csv.DictReader(io.StringIO(as_csv(outcomes, MEASURES).decode())), rows, strict=True):
-        assert list(found) == list(row)
-        assert json.loads(found["params"]) == row["params"]
-        assert (float(found["accuracy"]), int(found["split"])) == (row["accuracy"], row["split"])
+    for line, row in zip(csv.DictReader(io.StringIO(as_csv(outcomes, MEASURES).decode())), rows, strict=True):
+        assert list(line) == list(row)
+        assert json.loads(line["params"]) == row["params"]
+        assert (float(line["accuracy"]), int(line["split"])) == (row["accuracy"], row["split"])
 
 
 def test_curves_are_averaged_by_system(outcomes):

@@ -35,10 +35,10 @@ def test_means_ranks_and_differences_agree_with_scipy(seed, lower):
     np.testing.assert_allclose(summary.overall, means.mean(axis=0))
     sign = 1.0 if lower else -1.0
     np.testing.assert_allclose(summary.ranks(), stats.rankdata(sign * means.round(9), axis=1).mean(axis=0))
-    gaps, found = means[:, 1] - means[:, 0], summary.differences().loc["b"]
-    assert found["difference"] == pytest.approx(gaps.mean())
-    assert found["error"] == pytest.approx(stats.sem(gaps))
-    assert found["better"] == (sign * gaps.round(9) < 0.0).sum()
+    gaps, row = means[:, 1] - means[:, 0], summary.differences().loc["b"]
+    assert row["difference"] == pytest.approx(gaps.mean())
+    assert row["error"] == pytest.approx(stats.sem(gaps))
+    assert row["better"] == (sign * gaps.round(9) < 0.0).sum()
     np.testing.assert_allclose(summary.ratios(), stats.gmean(means / means[:, :1]))
 
 

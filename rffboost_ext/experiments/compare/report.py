@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,15 +61,6 @@ def difference(name: str, protocol: Protocol) -> str:
     shrinkage = "shrinkage tuned" if searched else f"shrinkage {protocol.rate(system):g}"
     size = "" if protocol.tune else system.size
     return ", ".join(filter(None, (system.note, size, shrinkage)))
-
-
-def check_format(path: Path) -> None:
-    """Raise a ValueError unless `path` ends in a format that can be drawn."""
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    formats, ending = sorted(FigureCanvasBase.get_supported_filetypes()), path.suffix[1:].lower()
-    if ending not in formats:
-        raise ValueError(f"--plot: {str(path)!r} must end in one of: {', '.join(formats)}")
 
 
 def comparison_plot(records: Sequence[Record], format: str = "png") -> bytes:

@@ -30,11 +30,6 @@ def constant(*parts: dict[str, list[Any]], **values: list[Any]) -> Callable[[Any
     return lambda data: [*parts, *([values] if values else [])]
 
 
-def staged_predict(model: Any, X: Array) -> Iterator[Array]:
-    """What a model predicts after 1, 2, ... rounds, by its own method."""
-    yield from model.staged_predict(X)
-
-
 NO_GRID = constant()
 
 
@@ -69,7 +64,7 @@ class System:
     note: str = ""
     learning_rate: float = 1.0
     size: str = ""
-    staged: Callable[[Any, Array], Iterator[Array]] = staged_predict
+    staged: Callable[[Any, Array], Iterator[Array]] = lambda model, X: model.staged_predict(X)
     package: str | None = None
     as_it_comes: bool = False
 
@@ -118,12 +113,9 @@ def our_loop(
     return RFFBoostClassifier(loss, learner, **size, **shared)
 
 
-def xgboost_loop(
-    loss: str, cosines: bool = False, *, rounds: int, learning_rate: float, seed: int, threads: int
-) -> XGBoostLoop:
+def xgboost_loop(loss: str, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
     """XGBoost's own loop with a loss of ours."""
-    shared: dict[str, Any] = {"random_state": seed, "n_jobs": threads}
-    return XGBoostLoop(loss, rounds, learning_rate, DEPTH, cosines=cosines, **shared)
+    return XGBoostLoop(loss, rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
 
 
 def xgboost(*, rounds: int, learning_rate: float, seed: int, threads: int) -> NativeXGBClassifier:
@@ -199,9 +191,7 @@ SYSTEMS: dict[str, System] = {
         **MIXED,
     ),
     "rff_newton": System(
-        partial(our_loop, "log_loss", "rff_newton"),
-        note="our loop, second-order cosines, logistic loss",
-        **MIXED,
+        partial(our_loop, "log_loss", "rff_newton"), note="our loop, second-order cosines, logistic loss", **MIXED
     ),
     "tree": System(
         partial(our_loop, "exponential", Tree(DEPTH)),
@@ -213,11 +203,6 @@ SYSTEMS: dict[str, System] = {
     ),
     "xgboost": System(
         partial(xgboost_loop, "exponential"), note="XGBoost's own loop, exponential loss", **XGBOOST
-    ),
-    "xgboost_cosine": System(
-        partial(xgboost_loop, "log_loss", cosines=True),
-        note="XGBoost's own loop, a cosine and a tree per round, logistic loss",
-        **XGBOOST,
     ),
     "xgboost_logistic": System(
         xgboost, note="XGBoost with its own logistic loss", staged=xgboost_stages, **XGBOOST

@@ -25,7 +25,6 @@ from benchmarks.papers.baselines import (
     greedy_kernel,
     second_order_loss,
 )
-from rffboost_ext import presets
 
 RNG = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)
@@ -228,13 +227,6 @@ def test_both_kernel_learners_align_better_than_the_prior():
         kernel = fitted.transform(X) @ fitted.transform(X).T
         prior = RandomFourier(50, random_state=0).fit_transform(X)
         assert np.mean(kernel * (S @ S.T)) > np.mean((prior @ prior.T) * (S @ S.T))
-
-
-def test_random_landmarks_are_a_swap_of_the_placement():
-    swapped, learned = baselines.gbrff_random(7, c=2.0), presets.gbrff(7, c=2.0)
-    differing = {k for k, v in learned.get_params().items() if repr(v) != repr(swapped.get_params()[k])}
-    assert differing == {"learner", "learner__placement"}
-    assert swapped.get_params()["learner__placement"] == "random"
 
 
 CLASSIFIERS = {

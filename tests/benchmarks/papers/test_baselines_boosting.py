@@ -68,8 +68,8 @@ def test_greedy_construction_lowers_its_objective_in_every_round():
     learner, reached = RidgePair(1e-3), []
     for raw, after, term in zip(raws, raws[1:], model.ensemble_.terms, strict=False):
         round = make_round(raw)
-        found = term.omega[0] * X.std(axis=0)
-        value = learner.objective(round, found)[0]
+        omega = term.omega[0] * X.std(axis=0)
+        value = learner.objective(round, omega)[0]
         kept = np.mean(S * raw) / (np.mean(raw * raw) + 1e-3)
         assert value <= np.mean(np.square(S - kept * raw)) + 1e-3 * kept**2 + 1e-9  # no worse than no pair at all
         assert value <= np.mean(np.square(S - raw)) + 1e-3 + 1e-9  # nor than the score as it was
@@ -160,8 +160,8 @@ def test_mkboost_picks_the_least_weighted_error():
     learner = BestSVC(0.05, KERNEL_SET, subsample=None)
     weight = np.exp(-S * round.raw)[:, 0]
     errors = [weight[(term(Z) != S)[:, 0]].sum() for term, _ in learner.candidates(round)]
-    chosen, _ = learner.fit(round)
-    assert weight[(chosen(Z) != S)[:, 0]].sum() == pytest.approx(min(errors))
+    stump, _ = learner.fit(round)
+    assert weight[(stump(Z) != S)[:, 0]].sum() == pytest.approx(min(errors))
     assert min(errors) < max(errors)
 
 
@@ -180,6 +180,6 @@ def test_mkboost_ends_at_any_learning_rate(rate):
 
 
 def test_callbacks_of_mkboost_come_on_top():
-    seen = []
-    model = baselines.mkboost(9, C=100.0, subsample=None, callbacks=[lambda progress: seen.append(progress)])
-    assert model.fit(X, (Y == 0).astype(int)).n_estimators_ == len(seen) == 1
+    rounds = []
+    model = baselines.mkboost(9, C=100.0, subsample=None, callbacks=[lambda progress: rounds.append(progress)])
+    assert model.fit(X, (Y == 0).astype(int)).n_estimators_ == len(rounds) == 1

@@ -126,8 +126,8 @@ def test_bad_parameters_are_named(model, name):
 def test_absent_entries_of_a_sparse_matrix_are_0(model):
     dense = np.where(np.abs(X) < 0.5, 0.0, X)
     name = "transform" if hasattr(model, "transform") else "decision_function"
-    found = [getattr(clone(model).fit(rows, Y), name)(rows) for rows in (dense, csc_array(dense))]
-    np.testing.assert_array_equal(*found)
+    outputs = [getattr(clone(model).fit(rows, Y), name)(rows) for rows in (dense, csc_array(dense))]
+    np.testing.assert_array_equal(*outputs)
 
 
 @pytest.mark.parametrize("model", [*MAPS, *CLASSIFIERS], ids=lambda model: type(model).__name__)
@@ -163,14 +163,14 @@ def test_units_do_not_matter(model):
     "bad", [{"loss": 1.2}, {"divergence": -0.1}, {"n": 1}, {"epsilon": 0.0}, {"proxy": 0.0}], ids=str
 )
 def test_bounds_name_what_is_wrong(bound, bad):
-    given = {"loss": 0.2, "divergence": 0.1, "n": 10, "epsilon": 0.05} | bad
+    params = {"loss": 0.2, "divergence": 0.1, "n": 10, "epsilon": 0.05} | bad
     divergence = "chi_square" if bound is chi_square_bound else "kl"
-    given[divergence] = given.pop("divergence")
+    params[divergence] = params.pop("divergence")
     (name,) = bad
     with pytest.raises(
         ValueError, match=f"{bound.__name__}: {divergence if name == 'divergence' else name} must be"
     ):
-        bound(**given)
+        bound(**params)
 
 
 CASES = [(paper, name) for paper, systems in PAPERS.items() for name in systems]

@@ -242,8 +242,8 @@ def test_a_report_is_of_the_labels_of_the_fit(data):
     X, y = data
     names = np.array(["no", "yes"])[(y == y.max()).astype(int)]
     model = PBLandmarks(6, random_state=0).fit(X, names)
-    known = report_landmarks(model, X, names)
-    np.testing.assert_array_equal(known.loss, report_landmarks(model, X.tolist(), names.tolist()).loss)
+    report = report_landmarks(model, X, names)
+    np.testing.assert_array_equal(report.loss, report_landmarks(model, X.tolist(), names.tolist()).loss)
     with pytest.raises(ValueError, match=r"y must hold labels of the fit, \['no' 'yes'\], got"):
         report_landmarks(model, X, y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

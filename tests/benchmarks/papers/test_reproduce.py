@@ -89,7 +89,7 @@ def test_target_from_end_to_end_and_again(name, tmp_path, monkeypatch, capsys):
     assert TARGETS[name].title in page.read_text()
     assert imread(picture).std() > 0
     assert len(pd.read_csv(values)) > 0
-    monkeypatch.setattr(type(TARGETS[name]), "measure", lambda *given: pytest.fail("measured again"))
+    monkeypatch.setattr(type(TARGETS[name]), "measure", lambda *inputs: pytest.fail("measured again"))
     before = journal.read_bytes(), page.read_bytes()
     assert main(arguments) == 0
     assert (journal.read_bytes(), page.read_bytes()) == before
@@ -122,20 +122,20 @@ def test_a_slow_system_is_stopped_after_the_limit(tmp_path, monkeypatch):
         lambda self, scope, system, parts, task: [values(seconds[task.system], 1.0, (10, 10, 20))],
     )
     run(target.name, tmp_path, time_limit=1.0)
-    found = {(r.system, r.x) for r in Records(tmp_path / f"{target.name}-quick.csv", COLUMNS).read().values()}
-    assert found == {("PBRFF", 150.0), *((s, n) for s in ("GBRFF1", "LGBM") for n in (150.0, 225.0))}
+    measured = {(r.system, r.x) for r in Records(tmp_path / f"{target.name}-quick.csv", COLUMNS).read().values()}
+    assert measured == {("PBRFF", 150.0), *((s, n) for s in ("GBRFF1", "LGBM") for n in (150.0, 225.0))}
 
 
 def test_the_svm_of_one_target_serves_the_others(tmp_path, monkeypatch):
     run("letarte2019-table1", tmp_path, systems=["SVM_RBF"])
-    seen = []
+    tasks = []
     target = type(TARGETS["letarte2019-figure1"])
     measure = target.measure
-    monkeypatch.setattr(target, "measure", lambda *given: [seen.append(given[-1]), measure(*given)][1])
+    monkeypatch.setattr(target, "measure", lambda *inputs: [tasks.append(inputs[-1]), measure(*inputs)][1])
     run("letarte2019-figure1", tmp_path, systems=["SVM_RBF", "RBF (random)"])
-    assert {task.system for task in seen} == {"RBF (random)"}
-    (found,) = Records(tmp_path / "letarte2019-table1-quick.csv", COLUMNS).read().values()
-    assert all(task.choice == found["chosen"]["gamma"] for task in seen)
+    assert {task.system for task in tasks} == {"RBF (random)"}
+    (svm,) = Records(tmp_path / "letarte2019-table1-quick.csv", COLUMNS).read().values()
+    assert all(task.choice == svm["chosen"]["gamma"] for task in tasks)
 
 
 def test_figure_and_table_of_the_workshop_share_rows(tmp_path, monkeypatch):
@@ -164,7 +164,7 @@ def test_some_points_at_a_time_are_all_of_them_in_the_end(tmp_path):
 def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
     """Of invented rows; where an SVM is tuned first, of that one too."""
     target, scope = TARGETS[name], TINY[name]
-    monkeypatch.setattr(type(target), "measure", lambda *given: [invented(given[-1])] * len(given[-1].points))
+    monkeypatch.setattr(type(target), "measure", lambda *inputs: [invented(inputs[-1])] * len(inputs[-1].points))
     for index, system in enumerate(scope.systems):
         page = run(name, tmp_path / str(index), systems=[s for s in scope.systems if s in (system, "SVM_RBF")])
         assert page.startswith(f"# {target.title}")
@@ -215,8 +215,8 @@ def test_list_names_all_targets(capsys):
 
 def test_a_toy_that_has_not_been_measured_has_no_panels():
     target = TARGETS["ecml2020-figure5"]
-    known = [["board", system, 2, x, 60.0, {}] for system in ("LGBM", "GBRFF2") for x in (50.0, 100.0)]
-    frame = pd.DataFrame(known, columns=["dataset", "system", "split", "x", "score", "chosen"])
+    rows = [["board", system, 2, x, 60.0, {}] for system in ("LGBM", "GBRFF2") for x in (50.0, 100.0)]
+    frame = pd.DataFrame(rows, columns=["dataset", "system", "split", "x", "score", "chosen"])
     assert [axes.get_ylabel() for axes in target.draw(frame, target.full).axes[::3]] == ["board"]
 
 
@@ -235,25 +235,25 @@ def test_systems_are_known_again_in_another_process():
 
 
 def test_a_page_shows_all_data_sets_so_far(tmp_path):
-    given = {"out": tmp_path, "splits": 1, "systems": ["LGBM"], "quick": True, "data_dir": tmp_path}
+    options = {"out": tmp_path, "splits": 1, "systems": ["LGBM"], "quick": True, "data_dir": tmp_path}
     rng = np.random.default_rng(0)
     for name in ("sonar", "heart"):
         lines = "".join(f"{a:.3f},{b:.3f},{int(a > 0)}\n" for a, b in rng.normal(size=(60, 2)))
         (tmp_path / f"{name}.csv").write_text("a,b,target\n" + lines)
     (tmp_path / "iono.csv").write_text("a,b,class\n" + lines)
     for name in ("sonar", "heart"):
-        page, failures = reproduce(Request("ecml2020-table2", datasets=[name], **given))
+        page, failures = reproduce(Request("ecml2020-table2", datasets=[name], **options))
         assert not failures
     assert "sonar" in page
-    page, failures = reproduce(Request("ecml2020-table2", datasets=["iono"], **given))
+    page, failures = reproduce(Request("ecml2020-table2", datasets=["iono"], **options))
     assert "has no column 'target'" in str(failures[0])
     assert all(name in page for name in ("sonar", "heart", "Failed: iono"))
 
 
 def test_a_figure_waits_for_complete_sets(tmp_path):
-    given = {"out": tmp_path, "quick": True, "points": [20.0], "splits": 1}
-    reproduce(Request("ecml2020-figure3", datasets=["wine"], systems=["K=20"], **given))
-    page, _ = reproduce(Request("ecml2020-figure3", datasets=["wdbc"], systems=["K=5"], **given))
+    options = {"out": tmp_path, "quick": True, "points": [20.0], "splits": 1}
+    reproduce(Request("ecml2020-figure3", datasets=["wine"], systems=["K=20"], **options))
+    page, _ = reproduce(Request("ecml2020-figure3", datasets=["wdbc"], systems=["K=5"], **options))
     assert "Waits for a data set and split that all systems have" in page
     assert not (tmp_path / "ecml2020-figure3-quick.png").exists()
 

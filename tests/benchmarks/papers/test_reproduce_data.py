@@ -23,9 +23,10 @@ from benchmarks.papers.data import (
     load_published,
     span_coordinates,
 )
+from benchmarks.papers.reproduce.ecml2020 import EcmlTable2
 from benchmarks.papers.reproduce.request import Request, reproduce
 from benchmarks.papers.reproduce.splits import TOYS, CrossValidated, Validated
-from benchmarks.papers.reproduce.target import COLUMNS
+from benchmarks.papers.reproduce.target import COLUMNS, Scope
 from benchmarks.records import Records
 
 from .reproduce_cases import WINE
@@ -91,9 +92,9 @@ def frames(rows: int):
 def test_openml_must_have_the_same_set(monkeypatch):
     papers_data.read_published.cache_clear()
     monkeypatch.setattr(papers_data, "fetch_openml_data", lambda number: frames(768))
-    found = load_published("pima", None)
-    assert found.X.shape == (768, 8)
-    assert found.y.sum() == 256
+    loaded = load_published("pima", None)
+    assert loaded.X.shape == (768, 8)
+    assert loaded.y.sum() == 256
     papers_data.read_published.cache_clear()
     monkeypatch.setattr(papers_data, "fetch_openml_data", lambda number: frames(700))
     with pytest.raises(MissingData, match="another size: 700 x 8 instead of 768 x 8"):
@@ -121,10 +122,10 @@ def test_files_come_first_and_below_the_folder(tmp_path):
     (tmp_path / "below").mkdir()
     values = "".join(f"{i},{'train' if i % 3 else 'test'},{i % 2}\n" for i in range(30))
     (tmp_path / "below" / "adult_raw.csv").write_text("a,split,target\n" + values)
-    found = load_published("adult", tmp_path)
-    assert found.train_rows == 20
-    assert found.X[:, 0].tolist() == [i for i in range(30) if i % 3] + [*range(0, 30, 3)]
-    np.testing.assert_array_equal(found.y, found.X[:, 0] % 2)
+    loaded = load_published("adult", tmp_path)
+    assert loaded.train_rows == 20
+    assert loaded.X[:, 0].tolist() == [i for i in range(30) if i % 3] + [*range(0, 30, 3)]
+    np.testing.assert_array_equal(loaded.y, loaded.X[:, 0] % 2)
     assert load_published("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
     np.testing.assert_array_equal(load_published("breast").X, load_breast_cancer().data)
 
@@ -136,9 +137,9 @@ def test_sizes_are_those_of_the_papers(name, positive):
     folder, source = data_folder(None), SOURCES[name]
     if source.shipped is None and papers_data.file_of(name, folder) is None:
         pytest.skip(f"no {source.stem}.csv in {folder}" if folder else "set RFFBOOST_DATA to their folder")
-    found = load_published(name, folder)
-    assert found.X.shape == (source.n, source.d)
-    assert 100 * found.y.mean() == pytest.approx(positive, abs=0.05)
+    loaded = load_published(name, folder)
+    assert loaded.X.shape == (source.n, source.d)
+    assert 100 * loaded.y.mean() == pytest.approx(positive, abs=0.05)
 
 
 def written(folder, seed):
@@ -152,24 +153,25 @@ def written(folder, seed):
 
 def measured(out, folder, datasets=("sonar",)):
     """The rows after a run."""
-    given = {"systems": ["LGBM"], "quick": True, "data_dir": folder}
-    page, failures = reproduce(Request("ecml2020-table2", out, 1, list(datasets), **given), lambda line: None)
+    options = {"systems": ["LGBM"], "quick": True, "data_dir": folder}
+    page, failures = reproduce(Request("ecml2020-table2", out, 1, list(datasets), **options), lambda line: None)
     assert not failures
     return Records(out / "ecml2020-table2-quick.csv", COLUMNS).read(), page
 
 
-def test_rows_of_other_data_are_measured_anew(tmp_path):
-    wanted, _ = measured(tmp_path / "alone", written(tmp_path / "b", 1))
+def test_rows_of_other_data_are_measured_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(EcmlTable2, "sample", Scope(("wine",), ("LGBM",), 1, (2,)))
+    expected, _ = measured(tmp_path / "alone", written(tmp_path / "b", 1))
     first, _ = measured(tmp_path / "out", written(tmp_path / "a", 0))
     again, _ = measured(tmp_path / "out", tmp_path / "a")
     assert again == first
     for folder in (tmp_path / "b", written(tmp_path / "a", 1)):
-        found, _ = measured(tmp_path / "out", folder)
-        assert {key: row["score"] for key, row in found.items()} == {
-            key: row["score"] for key, row in wanted.items()
+        records, _ = measured(tmp_path / "out", folder)
+        assert {key: row["score"] for key, row in records.items()} == {
+            key: row["score"] for key, row in expected.items()
         }
     lines = (tmp_path / "out" / "ecml2020-table2-quick.csv").read_text().splitlines()
-    assert len(lines) == 1 + 2 * len(wanted)
+    assert len(lines) == 1 + 2 * len(expected)
     # Of a folder that is not given the page still shows what there is.
     _, page = measured(tmp_path / "out", None, ["wine"])
     assert "sonar" in page

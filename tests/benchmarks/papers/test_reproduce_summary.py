@@ -23,22 +23,22 @@ def test_comparison_is_plain_arithmetic():
         for j, s in enumerate(("S", "T"))
         for k in range(3)
     ]
-    known = pd.DataFrame({"S": [70.0, np.nan], "T": [60.0, 80.0]}, index=["a", "b"])
+    reference = pd.DataFrame({"S": [70.0, np.nan], "T": [60.0, 80.0]}, index=["a", "b"])
     spread = pd.DataFrame({"S": [1.0, 1.0], "T": [1e6, 0.001]}, index=["a", "b"])
-    found = PublishedComparison(as_frame(rows), ("b", "a", "missing"), ("S", "T", "U"), known, spread)
-    assert list(found.mean.index) == ["b", "a"]
-    np.testing.assert_allclose(found.mean.loc["a"], scores[0].mean(axis=1))
-    np.testing.assert_allclose(found.std.loc["b"], scores[1].std(axis=1))
-    np.testing.assert_allclose(found.difference.loc["a"], scores[0].mean(axis=1) - [70.0, 60.0])
-    assert found.means["sets"].tolist() == [1, 2]
-    assert found.means.loc["T", "difference"] == pytest.approx(scores[:, 1].mean() - 70.0)
-    assert found.shared.tolist() == ["a"]
-    ranks = found.ranks(found.mean)
+    comparison = PublishedComparison(as_frame(rows), ("b", "a", "missing"), ("S", "T", "U"), reference, spread)
+    assert list(comparison.mean.index) == ["b", "a"]
+    np.testing.assert_allclose(comparison.mean.loc["a"], scores[0].mean(axis=1))
+    np.testing.assert_allclose(comparison.std.loc["b"], scores[1].std(axis=1))
+    np.testing.assert_allclose(comparison.difference.loc["a"], scores[0].mean(axis=1) - [70.0, 60.0])
+    assert comparison.means["sets"].tolist() == [1, 2]
+    assert comparison.means.loc["T", "difference"] == pytest.approx(scores[:, 1].mean() - 70.0)
+    assert comparison.shared.tolist() == ["a"]
+    ranks = comparison.ranks(comparison.mean)
     assert ranks["S"] == (1.0 if scores[0, 0].mean() > scores[0, 1].mean() else 2.0)
-    far = {(d, s): z for d, s, z in found.far()}
+    far = {(d, s): z for d, s, z in comparison.far()}
     assert far[("b", "T")] == pytest.approx((scores[1, 1].mean() - 80.0) / 0.001)
     assert ("a", "T") not in far
-    assert found.rows().set_index(["dataset", "system"]).loc[("b", "S"), "splits"] == 3
+    assert comparison.rows().set_index(["dataset", "system"]).loc[("b", "S"), "splits"] == 3
 
 
 def test_curves_are_over_what_is_complete():
@@ -51,6 +51,6 @@ def test_curves_are_over_what_is_complete():
 
 def test_published_values_have_a_line_per_set_of_the_target():
     for name in ("ecml2020-table2", "workshop2019-table2", "letarte2019-table1"):
-        known = published(name.replace("-", "_"))
-        assert set(known.index) == set(TARGETS[name].full.datasets)
+        reference = published(name.replace("-", "_"))
+        assert set(reference.index) == set(TARGETS[name].full.datasets)
     assert published("ecml2020_figure3").loc[1000, "K=10"] == 88.03

@@ -37,7 +37,7 @@ def test_search_is_that_of_scikit_learn(path, grid):
     rng = np.random.RandomState(3)
     y = WINE.y ^ (rng.uniform(size=len(WINE.y)) < 0.2)
     parts = CrossValidated(0.3).of(WINE.X, y, np.random.RandomState(1))
-    accuracy, chosen = tune(path, parts, [8], grid)
+    accuracy, params = tune(path, parts, [8], grid)
     rng = np.random.RandomState(1)
     X, X_test, y, y_test = train_test_split(WINE.X, y, test_size=0.3, stratify=y, random_state=rng)
     folds = StratifiedKFold(5, shuffle=True, random_state=rng)
@@ -47,7 +47,7 @@ def test_search_is_that_of_scikit_learn(path, grid):
     search = GridSearchCV(model, named, cv=folds).fit(X, y)
     means = search.cv_results_["mean_test_score"].round(10)
     first = ParameterGrid(named)[int(np.argmax(means))]
-    assert chosen == [{name.removeprefix(prefix): value for name, value in first.items()}]
+    assert params == [{name.removeprefix(prefix): value for name, value in first.items()}]
     assert accuracy[0] == model.set_params(**first).fit(X, y).score(X_test, y_test)
 
 
@@ -97,7 +97,7 @@ def test_one_candidate_needs_no_folds():
 
 
 def test_the_width_for_the_workshop_paper_reaches_its_accuracy_where_the_one_it_names_does_not():
-    wanted = published("workshop2019_table2").loc["wine", "GBRFF"]
+    accuracy_2019 = published("workshop2019_table2").loc["wine", "GBRFF"]
     for gamma, reached in ((0.5, False), (width_2019(WINE.X.shape[1]), True)):
         scores = []
         for seed in range(3):
@@ -107,7 +107,7 @@ def test_the_width_for_the_workshop_paper_reaches_its_accuracy_where_the_one_it_
             model = preset("gbrff", 200).set_params(learner__gamma=gamma)
             scaler = StandardScaler().fit(X)
             scores.append(model.fit(scaler.transform(X), y).score(scaler.transform(X_test), y_test))
-        assert (100.0 * np.mean(scores) > wanted - 3.0) == reached
+        assert (100.0 * np.mean(scores) > accuracy_2019 - 3.0) == reached
 
 
 def test_a_sample_of_a_grid_is_part_of_it():
