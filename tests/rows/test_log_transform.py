@@ -301,7 +301,7 @@ def test_rows_of_weight_2_are_two_rows(skewed):
     assert is_transformed(once)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_rows_in_single_precision_are_transformed_as_the_same_numbers_in_double(offset):
     rng = np.random.default_rng(5)
     X = (offset + np.exp(2.0 * rng.standard_normal((N, 3)))).astype(np.float32)
