@@ -23,7 +23,7 @@ from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.learners.kernel_machines.irls import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.metrics import METRICS, NamedMetric
-from rffboost_ext.rows import log_transform
+from rffboost_ext.rows.log_transform import KERNEL_ROWS
 
 from ..coupled_losses import (
     COUPLED,
@@ -46,9 +46,9 @@ class Pooled(RFFNewton):
 LEARNER_POLICIES[Pooled] = LearnerPolicy(pool_size=25)
 
 
-def fitted(kind, model, **params):
+def fitted(kind, model, n=N, **params):
     """The sets of rows that the loss of a fit is called with."""
-    X, y, weight = coupled_rows(kind)
+    X, y, weight = coupled_rows(kind, n)
     model = clone(model).set_params(loss=kind(), random_state=0)
     model.fit(X, y, sample_weight=weight, **params)
     return model, require_whole_groups(kind, y, weight)
@@ -56,12 +56,13 @@ def fitted(kind, model, **params):
 
 @kinds
 @pytest.mark.parametrize("learner", [*LEARNERS.names(), Mixture("rff_irls", subsample=0.7)], ids=str)
-def test_learners_call_a_loss_with_whole_sets(kind, learner, monkeypatch) -> None:
-    monkeypatch.setattr(log_transform, "KERNEL_ROWS", 30)
-    _, sets = fitted(kind, RFFBoostRegressor(learner=learner, n_estimators=3, early_stopping=False))
-    assert max(map(len, sets)) == N
+def test_learners_call_a_loss_with_whole_sets(kind, learner) -> None:
+    # More rows than those on which log transforms are compared.
+    n = KERNEL_ROWS + 36
+    _, sets = fitted(kind, RFFBoostRegressor(learner=learner, n_estimators=3, early_stopping=False), n)
+    assert max(map(len, sets)) == n
     if kind.rows == "all":
-        assert set(map(len, sets)) == {N}
+        assert set(map(len, sets)) == {n}
 
 
 @kinds

@@ -82,17 +82,6 @@ def test_without_a_set_the_best_is_that_of_the_returned_models(params):
     np.testing.assert_allclose(model.validation_scores_, np.mean([fold[:shortest] for fold in folds], axis=0))
 
 
-@pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])
-def test_a_stack_is_no_worse_on_held_out_rows_than_its_members_on_average(make):
-    target = T if make is RFFBoostRegressor else np.median(T) < T
-    model = make(random_state=0, n_estimators=40, n_folds=3).fit(R, target)
-    assert [len(folds) for folds in model.validation_curves_] == [3] * len(model.learners_)
-    least = [np.mean([fold.min() for fold in folds]) for folds in model.validation_curves_]
-    # The loss is convex, but averaged models have more rounds than are best for each.
-    assert model.best_score_ < 1.01 * (model.learner_weights_ @ least)
-    assert model.best_score_ < model.validation_scores_[0]
-
-
 def test_a_set_that_is_not_monitored_is_evaluated_nevertheless():
     model = RFFBoostRegressor(n_folds=2, quality="fast", **PARAMS)
     with pytest.warns(UserWarning, match="rows of the training set"):
