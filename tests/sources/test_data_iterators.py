@@ -35,7 +35,7 @@ class Blocks(xgb.DataIter):
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
 def test_an_iterator_gives_the_bits_of_a_fit_in_memory(kind):
-    model = RFFBoostRegressor(n_estimators=5, random_state=0)
+    model = RFFBoostRegressor(learner="tree", n_estimators=5, random_state=0)
     expected = model.fit(X, Y, WEIGHT).predict(X)
     np.testing.assert_array_equal(model.fit(sources.data_iter(Blocks(kind(X)))).predict(X), expected)
 
