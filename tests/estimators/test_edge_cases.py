@@ -64,7 +64,7 @@ def test_finite_and_silent(loss, learner, name):
 def test_separable_data_are_separated_in_many_rounds(loss, learner):
     X, y = data_for(loss, "separable")
     with np.errstate(divide="raise", over="raise", invalid="raise"):
-        model = make_estimator(loss, learner, n_estimators=60, learning_rate=1.0).fit(X, y)
+        model = make_estimator(loss, learner, n_estimators=40, learning_rate=1.0).fit(X, y)
     prediction = model.predict(X)
     assert np.isfinite(prediction).all()
     np.testing.assert_array_equal(prediction > np.mean(y), y > np.mean(y))

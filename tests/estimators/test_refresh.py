@@ -69,7 +69,7 @@ def test_the_rows_of_the_fit_give_the_model_of_the_fit(loss, learner):
 
 @pytest.mark.parametrize("params", STACKS.values(), ids=STACKS)
 def test_the_rows_of_the_fit_give_its_stack(params):
-    model = RFFBoostRegressor(random_state=0, n_estimators=60, precision="float64", **params).fit(
+    model = RFFBoostRegressor(random_state=0, n_estimators=30, precision="float64", **params).fit(
         ROWS, target(ROWS)
     )
     again = copy(model).refresh(ROWS, target(ROWS), prior_weight=0.0)
@@ -101,7 +101,7 @@ def test_old_values_stay_with_a_large_weight(learner, outputs):
         return np.column_stack(signals)[:, :outputs]
 
     model = RFFBoostRegressor(
-        learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
+        learner=learner.make(), n_estimators=8, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, targets(ROWS))
     scores = []
     for weight in (0.0, 30.0, 1e10):
@@ -118,7 +118,7 @@ def test_old_values_stay_with_a_large_weight(learner, outputs):
 @pytest.mark.parametrize("learner", [case for case in LEARNER_CASES if "rff_k" not in case.name], ids=str)
 def test_new_rows_in_another_unit(learner):
     model = RFFBoostRegressor(
-        learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
+        learner=learner.make(), n_estimators=8, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, target(ROWS))
     one, other = (
         copy(model).refresh(NEW, target(NEW, scale) + shift, prior_weight=0.0)

@@ -107,17 +107,6 @@ def test_weighted_sums_are_kept_in_expectation(share: float) -> None:
     assert (np.abs(mean - size / n * values.sum(axis=0)) < 4.0 * error).all()
 
 
-def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
-    n, size = 20_000, 1_000
-    gradient, weight = rare(n, 0.005)
-    slope, by_draw, evenly = weight * gradient[:, 0], [], []
-    for seed in range(100):
-        kept, factor = draw(seed, gradient, weight, size)
-        by_draw.append(factor @ slope[kept])
-        evenly.append(slope[draw_uniform(np.random.default_rng(seed), np.arange(n), size)].sum())
-    assert np.std(by_draw) < 0.5 * np.std(evenly)
-
-
 @pytest.mark.parametrize(
     "weight", [np.r_[1e12, np.ones(999)], np.r_[np.ones(100), np.full(900, 1e-300)]], ids=["heavy", "light"]
 )

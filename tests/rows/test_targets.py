@@ -44,15 +44,6 @@ def test_three_classes(labels):
     assert repr(clf.loss_) == "MultinomialLogLoss(n_classes=3)"
 
 
-def test_probabilities_of_classes_are_calibrated():
-    p = MultinomialLogLoss(3).link.inverse(np.column_stack([SIGNAL, -SIGNAL, np.zeros(len(X))]))
-    y = np.array([RNG.choice(3, p=row) for row in p])
-    clf = RFFBoostClassifier(**(TREE | {"n_estimators": 60})).fit(X[TRAIN], y[TRAIN])
-    probability = clf.predict_proba(X[TEST])
-    assert np.abs(probability - p[TEST]).mean() < 0.08
-    np.testing.assert_allclose(probability.mean(axis=0), p[TEST].mean(axis=0), atol=0.04)
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [

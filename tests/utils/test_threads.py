@@ -8,6 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from rffboost_ext import RFFBoostRegressor
+from rffboost_ext.boosting.run import MIN_SHARED
 from rffboost_ext.utils.parallel import (
     START_CALLS,
     Abandoned,
@@ -113,11 +114,11 @@ class Watch:
         self.threads.add(threading.get_ident())
 
 
-@pytest.mark.parametrize("n", [500, 3_500])
-def test_default_fits_have_the_same_bits_on_any_threads(n, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.boosting.run.MIN_SHARED", 0)
+@pytest.mark.parametrize(("n", "d"), [(900, 146), (3_500, 38)])
+def test_default_fits_have_the_same_bits_on_any_threads(n, d):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 4))
+    X = rng.normal(size=(n, d))
+    assert X.size >= MIN_SHARED
     y = np.sin(X[:, 0]) + X[:, 1]
     watch = Watch()
     shared = {"random_state": 0, "n_estimators": 4}
