@@ -3,7 +3,6 @@ which losses and learners meet them."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,9 +73,3 @@ TABLE, Y = make_table(LOSS, n=150)
 def classifier(learner: Any = "mixture", **params: Any) -> RFFBoostClassifier:
     """A classifier of few rounds."""
     return RFFBoostClassifier(learner=learner, **(BRIEF | params))
-
-
-@cache
-def table_scores(learner: str) -> Array:
-    """Scores of the table by a classifier that is fitted to it."""
-    return classifier(learner).fit(TABLE, Y).decision_function(TABLE)

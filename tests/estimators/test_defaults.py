@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge, SymmetricTree
-from rffboost_ext.estimators.defaults import FEW, MANY_FEATURES, MEDIUM, SPACIOUS, TREE_ROWS, tree_depth
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext.estimators.defaults import FEW, MANY_FEATURES, MEDIUM, TREE_ROWS
 from rffboost_ext.recipes import Facts, Recipe, choose_recipe
 from rffboost_ext.rows.dataset import Dataset
 
@@ -53,20 +53,6 @@ def test_more_rows_have_no_more_models_of_trees() -> None:
     assert all(n * count <= max(n, TREE_ROWS) for n, count in zip(sizes, models, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "expected"),
-    [
-        (999, SPACIOUS - 1, (512, 6.0)),
-        (FEW, SPACIOUS - 1, (256, 6.0)),
-        (999, SPACIOUS, (2_048, 12.0)),
-        (MEDIUM, SPACIOUS, (256, 6.0)),
-    ],
-)
-def test_kernel_machines_have_more_frequencies_for_more_features(n: int, d: int, expected) -> None:
-    (machine,) = [one.learner for one in choose_recipe(Facts(n, d)).members if isinstance(one.learner, RFFRidge)]
-    assert (machine.n_components, machine.per_degree) == expected
-
-
 @pytest.mark.parametrize("n", [MEDIUM - 1, MEDIUM, FEW, FEW + 1])
 @pytest.mark.parametrize("d", [MANY_FEATURES - 1, MANY_FEATURES])
 def test_longer_steps_have_less_patience(n: int, d: int) -> None:
@@ -93,19 +79,6 @@ def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, r
 def test_cosines_of_many_rows_of_classes_have_a_least_hessian() -> None:
     learners = [one.learner for one in choose_recipe(Facts(FEW + 1, 10, n_classes=2)).members]
     assert all(getattr(one, "cosines", one).min_hessian > 0.0 for one in learners[1:])
-
-
-def test_depths_grow_with_the_rows() -> None:
-    depths = [tree_depth(n) for n in (FEW + 1, 16_000, 64_000, 260_000, 10**7)]
-    assert depths == sorted(depths)
-    assert (depths[0], depths[-1]) == (6, 8)
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_rows_order_the_levels_of_their_own_trees_unless_levels_are_rare(n: int) -> None:
-    members = choose_recipe(Facts(n, 10)).members
-    trees = [getattr(one.learner, "trees", one.learner) for one in members]
-    assert {one.ordered for one in trees if isinstance(one, SymmetricTree)} == {n < MEDIUM}
 
 
 PARAMETERS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
-    Term,
     average,
     load_model,
     sources,
@@ -27,6 +25,7 @@ from rffboost_ext.learners import RFF1, Mixture, SymmetricTree, Tree
 from rffboost_ext.terms import Cosines, Linear, SymmetricTrees, Trees
 from tests.cases import LEARNER_CASES, make_data, make_estimator, pairs
 from tests.estimators.test_every_estimator import BOOSTERS, WRAPPERS, N, X
+from tests.own_parts import Linear as Slope
 
 RNG = np.random.default_rng(0)
 ROWS, NEW = RNG.standard_normal((2, 300, 4))
@@ -301,23 +300,6 @@ def test_an_interrupt_leaves_the_model(monkeypatch):
     assert vars(model) == before
 
 
-@dataclass(frozen=True, eq=False)
-class Line(Term):
-    """A linear function of the features."""
-
-    slope: Any
-
-    def __call__(self, X):
-        return X @ self.slope
-
-    def scaled(self, factor):
-        return replace(self, slope=factor * self.slope)
-
-    @classmethod
-    def stack(cls, terms):
-        return cls(np.sum([term.slope for term in terms], axis=0))
-
-
 class SteepestFeature(Learner):
     """A line along one feature, which a refit keeps."""
 
@@ -333,7 +315,7 @@ class SteepestFeature(Learner):
     def line(self, round, column):
         x, slope = round.design.X[:, column], np.zeros((round.design.n_features, 1))
         slope[column] = -(x @ (round.weight * round.gradient[:, 0])) / (x**2 @ round.weight)
-        return Line(slope)
+        return Slope(slope)
 
 
 def test_learners_of_users_see_the_features_of_their_terms():

@@ -12,7 +12,6 @@ from rffboost_ext import (
     Design,
     Learner,
     Mixture,
-    RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
     Round,
@@ -147,18 +146,6 @@ def test_a_row_of_some_weight_is_so_many_rows(weight: float) -> None:
     assert np.allclose(kept * count, np.rint(kept * count))
     assert kept.mean() == pytest.approx(share, abs=4.0 * np.sqrt(share * (1.0 - share) / (n * count)))
     assert kept.var() == pytest.approx(share * (1.0 - share) / count, rel=0.1)
-
-
-@pytest.mark.parametrize("learner", ["mixture", "rff_newton", "tree"])
-def test_rows_that_are_merged_are_not_left_out_whole(learner: str) -> None:
-    # Of the four distinct rows each stands for hundreds: what can be learned of them is their shares.
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (1000, 1)).astype(float)
-    y = (rng.random(1000) < 0.3 + 0.2 * X[:, 0]).astype(int)
-    shares = np.array([y[X[:, 0] == value].mean() for value in (0.0, 1.0)])
-    params = {"early_stopping": False, "learning_rate": 0.3, "random_state": 0}
-    model = RFFBoostClassifier(learner=learner, **params).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], shares, atol=0.03)
 
 
 def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:

@@ -109,12 +109,6 @@ def test_levels_without_an_effect_are_not_learned_by_heart(weight, copies):
     assert learned_by_heart(learner, weight, copies, early_stopping=False) < 0.2
 
 
-def test_a_refit_does_not_learn_levels_by_heart():
-    learner = SymmetricTree(leaf="constant")
-    first, refitted = (learned_by_heart(learner, n_folds=1, refit=refit) for refit in (False, True))
-    assert refitted < first + 0.05
-
-
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_refit_keeps_the_splits_if_all_rows_order_the_levels(ordered):
     frame, y = table(40)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,13 @@ import pytest
 from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor, load_model, save_model
 from rffboost_ext.rows.category_encoding import category_lists, fit_category_encoding, joint_encoding
 
-from ..tables import BRIEF, COLUMNS, TABLE, Y, by_hand, classifier, table_scores
+from ..tables import BRIEF, COLUMNS, TABLE, Y, by_hand, classifier
+
+
+@cache
+def table_scores(learner):
+    """Scores of the table by a classifier that is fitted to it."""
+    return classifier(learner).fit(TABLE, Y).decision_function(TABLE)
 
 
 def frames():

@@ -95,17 +95,6 @@ def test_columns_are_named(learner):
         model.set_params(warm_start=True, n_estimators=5).fit(table.assign(weight=np.nan), Y)
 
 
-@pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "tree"])
-def test_what_a_gap_tells_is_learned(learner):
-    # Only whether the second column is missing tells the classes apart.
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((300, 3))
-    y = rng.integers(0, 2, 300)
-    X[y == 1, 1] = np.nan
-    model = RFFBoostClassifier(learner=learner, n_estimators=30, early_stopping=False, random_state=0)
-    assert model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.97
-
-
 @pytest.mark.parametrize("learner", LEARNERS.names())
 def test_where_all_is_missing_the_baseline_is_left(learner):
     X, y = np.full((60, 2), np.nan), np.arange(60.0)

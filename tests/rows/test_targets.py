@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import mean_absolute_error, mean_poisson_deviance
+from sklearn.metrics import mean_poisson_deviance
 from sklearn.utils import get_tags
 
 from rffboost_ext import LOSSES, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
@@ -136,15 +136,6 @@ def test_quantiles_cover_their_share_of_new_rows(learner, q):
     predicted = model.predict(X[TEST])
     assert np.mean(y[TEST] <= predicted) == pytest.approx(q, abs=0.07)
     assert np.corrcoef(predicted, (SIGNAL + norm.ppf(q) * spread)[TEST])[0, 1] > 0.8
-
-
-@learners
-def test_robust_losses_withstand_what_the_squared_error_does_not(learner):
-    y = SIGNAL + 0.1 * RNG.standard_normal(len(X))
-    y[::20] += 1e4
-    for loss, least, most in (("absolute_error", 0, 0.25), ("huber", 0, 0.25), ("squared_error", 100, np.inf)):
-        predicted = RFFBoostRegressor(loss, **PARAMS[learner]).fit(X[TRAIN], y[TRAIN]).predict(X[TEST])
-        assert least < mean_absolute_error(SIGNAL[TEST], predicted) < most
 
 
 @learners

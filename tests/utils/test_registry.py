@@ -173,9 +173,8 @@ def test_unregistered_instances_work():
     X = rng.standard_normal((200, 3))
     y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.standard_normal(200)
     y[:10] += 100.0
-    for learner in (LeastSquares(), "rff_1"):
-        model = RFFBoostRegressor(Cauchy(), learner, n_estimators=30, learning_rate=0.5, random_state=0).fit(X, y)
-        assert np.median(np.abs(model.predict(X) - y)) < 0.5
+    model = RFFBoostRegressor(Cauchy(), LeastSquares(), n_estimators=30, learning_rate=0.5).fit(X, y)
+    assert np.median(np.abs(model.predict(X) - y)) < 0.5
     assert model.set_params(learner=LeastSquares(), learner__ridge=7.0).learner.ridge == 7.0
 
 
