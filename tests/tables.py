@@ -10,15 +10,15 @@ import pandas as pd
 
 from rffboost_ext import RFFBoostClassifier
 
-from .cases import LOSS_NAMED, PAIRS, LossCase, make_data, over_pairs
+from .cases import LEARNER_CASES, LOSS_NAMED, LossCase, make_data, over_pairs
 
 Array = np.ndarray
 COLUMNS = ["text", "number", "whole"]
 BRIEF: dict[str, Any] = {"n_estimators": 6, "early_stopping": False, "random_state": 0}
-# Those that see a matrix of numbers, whatever comes out of them.
-OF_COSINES = [(a, b) for a, b in PAIRS if "tree" not in b.name and b.name != "mixture"]
-
-of_cosines = over_pairs(OF_COSINES)
+LOSS = LOSS_NAMED["exponential"]
+# Learners that see a matrix of numbers, and one for each way in which terms treat gaps and categories.
+of_cosines = over_pairs([(LOSS, one) for one in LEARNER_CASES if "tree" not in one.name and one.name != "mixture"])
+of_each_kind = over_pairs([(LOSS, one) for one in LEARNER_CASES if one.name in ("tree", "mixture")])
 
 
 def gapped(X: Array, share: float = 0.2, seed: int = 5, columns: Any = slice(None)) -> Array:
@@ -67,7 +67,7 @@ def scores(model: Any, X: Any) -> Array:
     return model.raw_scores(X)
 
 
-TABLE, Y = make_table(LOSS_NAMED["exponential"], n=150)
+TABLE, Y = make_table(LOSS, n=150)
 
 
 def classifier(learner: Any = "mixture", **params: Any) -> RFFBoostClassifier:

@@ -9,8 +9,6 @@ Y = np.sin(2.0 * X[:, 0]) + (X[:, 1] > 0.3)
 LABELS = np.digitize(Y, [-0.2, 0.8])
 ROUNDS = {"n_estimators": 12, "early_stopping": False}
 STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
-# Learners that keep nothing of earlier rounds but by Design.learner_state.
-WITHOUT_HISTORY = ("rff_newton", "rff_ridge", "rff_1", "rff_k")
 
 
 def bits(model) -> list[bytes]:

@@ -12,6 +12,7 @@ from rffboost_ext.losses import LogLoss
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = (X[:, 0] > 0).astype(int)
+TREE = {"learner": "tree", "n_estimators": 2}
 
 
 def test_nothing_is_left_behind_by_a_failed_fit():
@@ -26,11 +27,11 @@ def test_nothing_is_left_behind_by_a_failed_fit():
 @pytest.mark.parametrize(
     ("model", "wrong"),
     [
-        (RFFBoostClassifier(n_estimators=2), {"y": np.zeros(30)}),
-        (RFFBoostClassifier(n_estimators=2), {"y": Y, "eval_set": 3}),
-        (RFFBoostRegressor(n_estimators=2), {"y": Y, "init_model": 3}),
-        (RFFBoostQuantileRegressor([0.5], n_estimators=2), {"y": Y, "sample_weight": [1.0]}),
-        (ConformalRegressor(RFFBoostRegressor(n_estimators=2)), {"y": np.where(Y, "a", "b")}),
+        (RFFBoostClassifier(**TREE), {"y": np.zeros(30)}),
+        (RFFBoostClassifier(**TREE), {"y": Y, "eval_set": 3}),
+        (RFFBoostRegressor(**TREE), {"y": Y, "init_model": 3}),
+        (RFFBoostQuantileRegressor([0.5], **TREE), {"y": Y, "sample_weight": [1.0]}),
+        (ConformalRegressor(RFFBoostRegressor(**TREE)), {"y": np.where(Y, "a", "b")}),
     ],
 )
 def test_a_failed_fit_leaves_the_model_of_the_one_before(model, wrong):

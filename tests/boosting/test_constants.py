@@ -57,7 +57,6 @@ CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COL
 # It has no lower bound.
 CASES["normal likelihood"] = (Gaussian, real)
 FITS = [(name, {"learner": "tree", "n_folds": 2}) for name in CASES] + [
-    ("log_loss", {}),
     ("squared_error", {}),
     ("log_loss", {"eval_metric": LOSS_NAMED["log_loss"].make()}),
 ]
@@ -83,14 +82,13 @@ def test_a_classifier_converges_and_adds_members_alike():
     """Where the loss becomes small, fits end early and kernel logistic regression is a further member."""
     X = np.random.default_rng(0).normal(size=(90, 2))
     y = X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.5
-    plain, *others = (
+    plain, other = (
         RFFBoostClassifier(loss=Plus(LogLoss(), *added), random_state=0).fit(X, y)
-        for added in [(0.0,), *CONSTANTS]
+        for added in [(0.0,), CONSTANTS[0]]
     )
     assert RFFIRLS in [type(one) for one in plain.learners_]
-    for other in others:
-        assert other.n_estimators_ == plain.n_estimators_
-        np.testing.assert_allclose(other.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-6)
+    assert other.n_estimators_ == plain.n_estimators_
+    np.testing.assert_allclose(other.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("case", [case for case in LOSS_CASES if case.make().task == "classification"], ids=str)

@@ -19,11 +19,10 @@ from rffboost_ext import (
     RFFNewton,
     Round,
 )
-from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.learners.kernel_machines.irls import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.metrics import METRICS, NamedMetric
-from rffboost_ext.rows import log_transform
+from rffboost_ext.rows.log_transform import KERNEL_ROWS
 
 from ..coupled_losses import (
     COUPLED,
@@ -46,9 +45,9 @@ class Pooled(RFFNewton):
 LEARNER_POLICIES[Pooled] = LearnerPolicy(pool_size=25)
 
 
-def fitted(kind, model, **params):
+def fitted(kind, model, n=N, **params):
     """The sets of rows that the loss of a fit is called with."""
-    X, y, weight = coupled_rows(kind)
+    X, y, weight = coupled_rows(kind, n)
     model = clone(model).set_params(loss=kind(), random_state=0)
     model.fit(X, y, sample_weight=weight, **params)
     return model, require_whole_groups(kind, y, weight)
@@ -56,12 +55,13 @@ def fitted(kind, model, **params):
 
 @kinds
 @pytest.mark.parametrize("learner", [*LEARNERS.names(), Mixture("rff_irls", subsample=0.7)], ids=str)
-def test_learners_call_a_loss_with_whole_sets(kind, learner, monkeypatch) -> None:
-    monkeypatch.setattr(log_transform, "KERNEL_ROWS", 30)
-    _, sets = fitted(kind, RFFBoostRegressor(learner=learner, n_estimators=3, early_stopping=False))
-    assert max(map(len, sets)) == N
+def test_learners_call_a_loss_with_whole_sets(kind, learner) -> None:
+    # More rows than those on which log transforms are compared.
+    n = KERNEL_ROWS + 36
+    _, sets = fitted(kind, RFFBoostRegressor(learner=learner, n_estimators=3, early_stopping=False), n)
+    assert max(map(len, sets)) == n
     if kind.rows == "all":
-        assert set(map(len, sets)) == {N}
+        assert set(map(len, sets)) == {n}
 
 
 @kinds
@@ -90,8 +90,7 @@ def test_evaluation_sets_are_sets_of_their_own(kind) -> None:
 
 
 @kinds
-def test_pools_and_large_validation_sets_are_samples_of_whole_groups(kind, monkeypatch) -> None:
-    monkeypatch.setattr(validation_split, "MAX_HELD_OUT", 30)
+def test_pools_are_samples_of_whole_groups(kind) -> None:
     _, sets = fitted(kind, RFFBoostRegressor(learner=Pooled(), n_estimators=60, n_folds=2))
     assert len({one for one in sets if len(one) < N // 2}) >= 4
 
@@ -142,9 +141,8 @@ def test_a_metric_couples_rows_where_the_loss_does_not(kind) -> None:
     assert set(times) == {times.sum() // N}
 
 
-@pytest.mark.parametrize("held_out", [30, 20_000])
 @pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostRanker])
-def test_metrics_of_groups_and_all_of_a_ranker_get_whole_queries(make, held_out, monkeypatch) -> None:
+def test_metrics_of_groups_and_all_of_a_ranker_get_whole_queries(make, monkeypatch) -> None:
     X, y, weight = coupled_rows(PairwiseLogistic)
     seen = []
 
@@ -153,7 +151,6 @@ def test_metrics_of_groups_and_all_of_a_ranker_get_whole_queries(make, held_out,
         return float(prediction @ target[:, 0])
 
     monkeypatch.setitem(METRICS, "seen", NamedMetric(metric, greater_is_better=True, of_groups=True))
-    monkeypatch.setattr(validation_split, "MAX_HELD_OUT", held_out)
     ranks = make is RFFBoostRanker
     target, query = (y[:, 0], {"qid": y[:, 2]}) if ranks else (y[:, [0, 2]], {})
     model = make(POINTWISE, n_estimators=3, eval_metric=metric if ranks else "seen", random_state=0)

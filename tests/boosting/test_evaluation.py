@@ -14,7 +14,6 @@ from sklearn.metrics import (
     mean_squared_error,
     roc_auc_score,
 )
-from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, average, load_model
 from rffboost_ext.losses import AbsoluteError, Huber
@@ -65,10 +64,9 @@ SCORERS = {
 
 
 @pytest.mark.parametrize(("shell", "data", "names"), SCORERS.values(), ids=SCORERS)
-@pytest.mark.parametrize("text", [False, True])
-def test_scorers_say_what_they_say_of_the_model(shell, data, names, text):
+def test_scorers_say_what_they_say_of_the_model(shell, data, names):
     X, y, X_other, y_other = halves(data)
-    if text and shell is RFFBoostClassifier:
+    if data is THREE:
         y, y_other = np.array(["a", "b", "c"])[y], np.array(["a", "b", "c"])[y_other]
     model = shell(eval_metric=names, **PLAIN).fit(X, y, eval_set={"train": (X, y), "other": (X_other, y_other)})
     for name in names:
@@ -135,7 +133,7 @@ def test_bad_metrics_are_named_before_any_work(metric, task, error, text):
 
 @pytest.mark.parametrize(
     ("metric", "own_rows"),
-    [("roc_auc", True), ("neg_log_loss", True), (roc_auc_score, True), (log_loss, True), (log_loss, False)],
+    [("roc_auc", True), (log_loss, True), (log_loss, False)],
 )
 def test_stopping_watches_the_last_metric(metric, own_rows):
     X, y, X_other, y_other = halves(BINARY)
@@ -143,14 +141,14 @@ def test_stopping_watches_the_last_metric(metric, own_rows):
         "early_stopping": True,
         "n_folds": 1,
         "refit": False,
-        "n_estimators": 60,
+        "n_estimators": 30,
         "n_iter_no_change": 6,
     }
     model = RFFBoostClassifier(eval_metric=["accuracy", metric], tol=0.0, **params)
     model.fit(X, y, eval_set=[(X, y), (X_other, y_other)] if own_rows else None)
     scores = model.validation_scores_
     assert model.n_estimators_ == scores.argmin()
-    assert len(scores) == min(60, scores.argmin() + 6) + 1
+    assert len(scores) == min(30, scores.argmin() + 6) + 1
     if own_rows:
         name = metric if isinstance(metric, str) else metric.__name__
         curve = np.array(model.evals_result_["validation_1"][name])
@@ -229,17 +227,6 @@ def test_what_a_metric_cannot_do_is_named_before_the_first_round(metric, error, 
     assert not seen
 
 
-def test_scorers_are_called_by_their_functions():
-    X, y, X_other, y_other = halves(REAL)
-    both = [make_scorer(mean_squared_error, greater_is_better=False), make_scorer(mean_absolute_error)]
-    model = RFFBoostRegressor(eval_metric=both, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
-    curves = model.evals_result_["validation_0"]
-    assert list(curves) == ["neg_mean_squared_error", "mean_absolute_error"]
-    assert curves["neg_mean_squared_error"][-1] == pytest.approx(
-        -mean_squared_error(y_other, model.predict(X_other))
-    )
-
-
 def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):
     X, y, X_other, y_other = halves(REAL)
     model = RFFBoostRegressor(eval_metric=["r2", "squared_error"], **PLAIN).fit(
@@ -253,15 +240,6 @@ def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):
     with pytest.warns(UserWarning, match="functions of eval_metric are no part of a model file"):
         model.set_params(eval_metric=mean_absolute_error).save_model(tmp_path / "model")
     assert load_model(tmp_path / "model").eval_metric is None
-
-
-def test_metrics_and_rates_go_through_a_grid_search():
-    X, y = BINARY
-    search = GridSearchCV(
-        RFFBoostClassifier(eval_metric="roc_auc", **PLAIN),
-        {"eval_metric": ["roc_auc", None], "n_estimators": [2, 5]},
-    )
-    assert search.fit(X[::4], y[::4]).best_score_ > 0.8
 
 
 @pytest.mark.parametrize(("loss", "least"), [("poisson", 0.0), ("tweedie", 0.0), ("gamma", 1e-3)])

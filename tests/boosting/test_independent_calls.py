@@ -36,10 +36,9 @@ def elsewhere_from_the_last(function, several):
     [
         {},
         {"learner": "symmetric_tree", "refit": True},
-        {"learner": "symmetric_tree", "n_folds": 2, "refit": True},
         {"n_estimators": 100, "quality": choose_recipe(Facts(6_000, 4, n_classes=2))},
     ],
-    ids=["a stack of folds", "folds and a replay", "a refit of folds", "cosines that trail"],
+    ids=["a stack of folds", "a replay", "cosines that trail"],
 )
 def test_the_models_of_a_fit_do_not_depend_on_where_and_in_which_order_they_are_trained(params):
     model = RFFBoostClassifier(**{"random_state": 0, "n_estimators": 20} | params)

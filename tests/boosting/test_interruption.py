@@ -6,19 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.model_selection import cross_val_score
 
-from rffboost_ext import (
-    ConformalRegressor,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    SymmetricTree,
-    boost,
-)
+from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, boost
 from rffboost_ext.boosting.plan import Interrupted
 from rffboost_ext.learners import RFFNewton
 
-from .interrupted_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, X, Y, bits
+from .interrupted_cases import LABELS, ROUNDS, STOPPED, X, Y, bits
 
 
 class Ctrl_C:
@@ -33,7 +26,7 @@ class Ctrl_C:
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("learner", ["mixture", "tree", *WITHOUT_HISTORY])
+@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_1"])
 def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
     params = {"learner": learner, "random_state": 0} | ROUNDS
     model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
@@ -43,8 +36,7 @@ def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
     assert bits(model) == bits(shorter)
 
 
-@pytest.mark.parametrize("moment", [3, 12, 14, 30])
-@pytest.mark.parametrize("quality", ["fast", "auto"])
+@pytest.mark.parametrize(("quality", "moment"), [("fast", 3), ("fast", 14), ("fast", 30), ("auto", 12)])
 def test_interrupted_folds_are_averaged(moment, quality):
     params = {"n_folds": 2, "random_state": 0, "quality": quality} | STOPPED | {"n_iter_no_change": 100}
     model = RFFBoostClassifier(callbacks=[Ctrl_C(moment)], **params)
@@ -112,13 +104,6 @@ def test_an_interrupt_ends_the_fit_of_an_estimator_around_a_booster():
         model.fit(X, Y)
     assert stop.seen == stop.moment
     assert not hasattr(model, "n_features_in_")
-
-
-def test_an_interrupt_ends_cross_validation():
-    stop = Counted(7)
-    with pytest.raises(KeyboardInterrupt):
-        cross_val_score(RFFBoostRegressor(callbacks=[stop], random_state=0, **ROUNDS), X, Y)
-    assert stop.seen == stop.moment
 
 
 def test_the_loop_by_itself_hands_the_rounds_over():

@@ -54,7 +54,7 @@ def test_a_part_of_a_score_is_a_score():
     ours = partial(partial(f1_or_nothing_score, threshold=0.5))
     model = RFFBoostClassifier(eval_metric=ours, **PLAIN).fit(X, y, eval_set=[(X, y)])
     assert list(model.evals_result_["validation_0"]) == ["f1_or_nothing_score"]
-    stopped = RFFBoostClassifier(learner="rff_newton", eval_metric=ours, n_folds=1, random_state=0).fit(X, y)
+    stopped = RFFBoostClassifier(eval_metric=ours, **PLAIN | {"early_stopping": True}).fit(X, y)
     # Scores are watched with the sign by which less is better.
     assert stopped.validation_scores_.min() < stopped.validation_scores_[0] <= 0.0
 
@@ -77,7 +77,7 @@ def test_a_metric_may_work_in_place(learner):
         y *= 0.0
         return float(np.mean(prediction**2))
 
-    given = {"learner": learner, "random_state": 0, "early_stopping": True}
+    given = {"learner": learner, "n_estimators": 20, "random_state": 0, "early_stopping": True}
     fits = [
         RFFBoostRegressor(eval_metric=metric, **given).fit(X[:80], y[:80], eval_set=[(X[80:], y[80:])])
         for metric in (plain, in_place)

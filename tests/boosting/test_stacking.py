@@ -38,7 +38,7 @@ def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
     assert objective(found) <= min(map(objective, grid)) + 1e-6
 
 
-def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tiny_weight_is_none() -> None:
     rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
     y, errors = rng.normal(size=(400, 1)), 0.3 * rng.normal(size=(2, 400, 1))
     errors[1] += 0.2 * errors[0]
@@ -47,13 +47,14 @@ def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         raw = y + errors * [[[1.0]], [[worse]]]
         return simplex_weights(loss, Observations(y, np.ones(400)), raw, np.zeros_like(y))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(stopping, "MIN_WEIGHT", 0.0)
-        worse = next(k for k in np.linspace(2.0, 10.0, 200) if 0.0 < weights(k)[1] < MIN_WEIGHT)
-    np.testing.assert_array_equal(weights(worse), [1.0, 0.0])
+    # The weight falls to 0 with the size of the errors, slowly: some of these would be tiny.
+    found = np.array([weights(k)[1] for k in np.linspace(2.0, 10.0, 200)])
+    assert (found[:10] > MIN_WEIGHT).all()
+    assert found[-1] == 0.0
+    assert ((found == 0.0) | (found >= MIN_WEIGHT)).all()
 
 
-@pytest.mark.parametrize("error", [0.3, 1e-2, 1e-4])
+@pytest.mark.parametrize("error", [0.3, 1e-4])
 def test_the_better_of_models_that_are_nearly_right_is_preferred(error: float) -> None:
     """Weights of independent errors are best in inverse proportion to their variances."""
     rng, loss = np.random.default_rng(3), LOSSES.create("squared_error")

@@ -65,14 +65,24 @@ def test_entries_of_a_continued_fit_are_all_stages(continued):
     assert not hasattr(model, "evals_result_")
 
 
-@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": True}, {"n_folds": 3}, {"eval_metric": "r2"}])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"n_folds": 1, "refit": True},
+        {"learner": "tree", "n_estimators": 60, "n_folds": 3, "refit": True},
+        {"n_folds": 3},
+        {"eval_metric": "r2"},
+    ],
+    ids=str,
+)
 def test_without_a_set_the_best_is_that_of_the_returned_models(params):
     model = RFFBoostRegressor(**(PARAMS | {"quality": "fast", "tol": 0.0, "refit": False} | params)).fit(R, T)
     assert (type(model.best_iteration_), type(model.best_score_)) == (int, float)
     assert model.best_iteration_ == model.n_estimators_ - 1
     (folds,) = model.validation_curves_
-    # Averaged models have a quarter more rounds than are best for each.
-    extra = 1.25 if len(folds) > 1 else 1.0
+    # Averaged models have a quarter more rounds than are best for each, but those whose rounds a refit has.
+    extra = 1.25 if len(folds) > 1 and not model.refit else 1.0
     kept = [min(round(extra * fold.argmin()), len(fold) - 1) for fold in folds]
     scores = [fold[rounds] for fold, rounds in zip(folds, kept, strict=True)]
     assert model.best_score_ == pytest.approx(np.mean(scores))
@@ -80,17 +90,6 @@ def test_without_a_set_the_best_is_that_of_the_returned_models(params):
         assert model.n_estimators_ == sum(kept)
     shortest = min(map(len, folds))
     np.testing.assert_allclose(model.validation_scores_, np.mean([fold[:shortest] for fold in folds], axis=0))
-
-
-@pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])
-def test_a_stack_is_no_worse_on_held_out_rows_than_its_members_on_average(make):
-    target = T if make is RFFBoostRegressor else np.median(T) < T
-    model = make(random_state=0, n_estimators=40, n_folds=3).fit(R, target)
-    assert [len(folds) for folds in model.validation_curves_] == [3] * len(model.learners_)
-    least = [np.mean([fold.min() for fold in folds]) for folds in model.validation_curves_]
-    # The loss is convex, but averaged models have more rounds than are best for each.
-    assert model.best_score_ < 1.01 * (model.learner_weights_ @ least)
-    assert model.best_score_ < model.validation_scores_[0]
 
 
 def test_a_set_that_is_not_monitored_is_evaluated_nevertheless():

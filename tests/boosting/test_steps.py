@@ -160,8 +160,7 @@ def test_natural_step_of_a_bounded_hessian_is_the_line_search():
     assert STEPS.name_of(default_step(Bounded(), RFF1())) == "line_search"
 
 
-@pytest.mark.parametrize("unit", [1e-60, 1e-16, 1e-8, 1.0, 1e8])
-@pytest.mark.parametrize("loss", ["absolute_error", "huber"])
+@pytest.mark.parametrize(("loss", "unit"), [("absolute_error", 1e-60), ("huber", 1e-16), ("huber", 1e8)])
 def test_a_line_search_goes_as_far_as_the_targets_do(loss, unit):
     X = np.random.default_rng(0).uniform(-3.0, 3.0, (200, 2))
     y = unit * np.sin(X[:, 0])
@@ -169,8 +168,7 @@ def test_a_line_search_goes_as_far_as_the_targets_do(loss, unit):
     assert model.score(X, y) > 0.7
 
 
-@pytest.mark.parametrize("learner", ["rff_k", "rff_1", "rff_newton", "mixture", "tree"])
-@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+@pytest.mark.parametrize(("loss", "learner"), [("log_loss", "rff_1"), ("exponential", "mixture")])
 def test_a_line_search_ends_on_separable_data(loss, learner):
     X = np.arange(-10.0, 11.0)[:, None]
     params = {"step": "line_search", "early_stopping": False, "n_estimators": 20, "random_state": 0}

@@ -6,28 +6,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 
-from rffboost_ext import (
-    LEARNERS,
-    LOSSES,
-    STEPS,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    Shrunk,
-    Tree,
-)
+from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree
 from rffboost_ext.boosting.early_stopping.patience import Model, Patience
-from rffboost_ext.boosting.early_stopping.stacking import mean_curve
-from rffboost_ext.boosting.early_stopping.validation_split import (
-    assign_folds,
-    holdout_mask,
-    only_rows_of_class,
-)
+from rffboost_ext.boosting.early_stopping.validation_split import assign_folds, holdout_mask, only_rows_of_class
 from rffboost_ext.boosting.loop import initial_ensemble
 from rffboost_ext.boosting.plan import Member, Plan, Start
-from rffboost_ext.boosting.run import EXTRA_ROUNDS, Run
+from rffboost_ext.boosting.run import Run
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.estimators import base
-from rffboost_ext.recipes import Facts, choose_recipe
 from rffboost_ext.rows.dataset import Dataset
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
@@ -77,8 +62,8 @@ def test_only_rows_that_are_alone_in_their_class_are_spared() -> None:
     assert not only_rows_of_class(LOSSES.create("squared_error"), rows).any()
 
 
-@pytest.mark.parametrize(("n", "unit"), [(300, 2.0**-40), (1_100, 1e4), (3_100, 2.0**-4)])
-def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) -> None:
+def test_the_unit_of_the_target_does_not_matter_to_a_fit() -> None:
+    n, unit = 1_100, 2.0**-40
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 500, 4))
     y = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=len(X))
@@ -86,11 +71,6 @@ def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) ->
         RFFBoostRegressor(n_estimators=5, random_state=0).fit(X[:n], factor * y[:n]) for factor in (1.0, unit)
     )
     assert other.score(X[n:], unit * y[n:]) == pytest.approx(one.score(X[n:], y[n:]), abs=0.01)
-
-
-def test_the_mean_of_curves_ends_with_the_shortest() -> None:
-    curves = [np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]
-    np.testing.assert_allclose(mean_curve(curves), [3.0, 1.5, 1.5])
 
 
 def test_averages_share_a_common_beginning_and_take_turns() -> None:
@@ -122,26 +102,6 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
     assert (kept.decision_function(X) != again.decision_function(X)).any()
 
 
-def test_each_member_has_models_of_its_folds_and_what_follows_sees_all_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    seen: list[tuple[str, int]] = []
-
-    class Watched(Trainer):
-        def fit(self, rows, *given, **named):
-            seen.append((self.member.name, len(rows)))
-            return super().fit(rows, *given, **named)
-
-    monkeypatch.setattr(base, "Trainer", Watched)
-    recipe = choose_recipe(Facts(6_000, 30, n_classes=2)).changed("trees", n_models=2)
-    model = RFFBoostClassifier(quality=recipe, n_estimators=30, random_state=0).fit(X, y)
-    assert set(model.member_names_) == {"trees", "mixture", "cosines"}
-    assert [name for name, _ in seen[:4]] == ["trees", "trees", "mixture", "cosines"]
-    assert {len(y) - size for _, size in seen[:4]} <= {len(y) // 5, len(y) // 5 + 1}
-    assert sorted(seen[4:]) == sorted([("trees", len(y))] * 2 + [("mixture", len(y))])
-
-
 @pytest.mark.parametrize("n_folds", [3, 4])
 def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
     seen: list[list[float]] = []
@@ -166,38 +126,10 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     assert divisions[0] != divisions[1]
 
 
-@pytest.mark.parametrize(
-    ("params", "given", "several"),
-    [
-        ({"n_folds": 3}, False, True),
-        ({"n_folds": 3, "refit": True}, False, False),
-        ({"n_folds": 1, "refit": False}, False, False),
-        ({"n_folds": 3}, True, False),
-    ],
-)
-def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, params, given, several) -> None:
-    X, y = load_diabetes(return_X_y=True)
-    asked: list[tuple[int, int, int]] = []
-    original = Trainer.fit_stopping
-
-    def watched(self: Trainer, *args: object) -> Model:
-        found = original(self, *args)
-        asked.append((len(found.ensemble), int(found.scores.argmin()), len(found.scores) - 1))
-        return found
-
-    monkeypatch.setattr(Trainer, "fit_stopping", watched)
-    model = RFFBoostRegressor(learner=Tree(max_depth=2), early_stopping=True, tol=0.0, random_state=0, **params)
-    model.fit(X[1::2], y[1::2], eval_set=[(X[::4], y[::4])] if given else None)
-    assert len(asked) == (1 if given else model.n_folds)
-    for length, best, done in asked:
-        assert length == (min(round(EXTRA_ROUNDS * best), done) if several else best)
-
-
-@pytest.mark.parametrize("quality", ["fast", "auto"])
 @pytest.mark.parametrize("n", range(2, 9))
-def test_a_handful_of_rows_is_enough(n: int, quality: str) -> None:
+def test_a_handful_of_rows_is_enough(n: int) -> None:
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n)
-    for model in (RFFBoostRegressor(n_estimators=3, quality=quality), RFFBoostClassifier(n_estimators=3)):
+    for model in (RFFBoostRegressor(n_estimators=3, quality="fast"), RFFBoostClassifier(n_estimators=3)):
         assert np.isfinite(model.fit(X, y % 2).ensemble_.raw(X)).all()
 
 
@@ -229,8 +161,7 @@ def test_early_stopping_watches_held_out_rows():
     np.testing.assert_allclose(loss, model.validation_scores_[: len(loss)], rtol=1e-10)
 
 
-@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": False}])
-@pytest.mark.parametrize("alone", [1, 2])
+@pytest.mark.parametrize(("params", "alone"), [({}, 2), ({"n_folds": 1, "refit": False}, 1)])
 def test_the_only_row_of_a_class_is_not_held_out(params, alone: int) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 4)), np.zeros(200, dtype=int)

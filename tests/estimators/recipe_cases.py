@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext import (
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    SymmetricTree,
-)
-from rffboost_ext.recipes import (
-    MemberRule,
-    Patience,
-    Recipe,
-)
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree
+from rffboost_ext.recipes import MemberRule, Patience, Recipe
 
 from ..own_parts import LeastSquares, Linear
 

@@ -22,7 +22,8 @@ from rffboost_ext import (
 )
 from rffboost_ext.losses import SquaredError
 
-from ..cases import each_learner, make_data, make_estimator
+from ..cases import make_data, make_estimator
+from ..tables import of_each_kind
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((90, 3))
@@ -31,7 +32,7 @@ BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=6, early_stopping
 QUANTILES = RFFBoostQuantileRegressor((0.2, 0.8), "rff_newton", n_estimators=6, early_stopping=False)
 
 
-@each_learner
+@of_each_kind
 def test_seeds_of_every_learner(loss, learner, tmp_path):
     features, target = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3)

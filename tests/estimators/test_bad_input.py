@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from rffboost_ext import (
-    RFF1,
-    RFFK,
-    Decay,
-    Learner,
-    Loss,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    boost,
-    presets,
-)
+from rffboost_ext import RFF1, RFFK, Decay, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.steps import LineSearch
 from rffboost_ext.learners.optimizers import LBFGS
 from rffboost_ext.losses import Exponential, SquaredError
@@ -56,29 +45,6 @@ def test_parameters(params, error, message):
     assert not worked, "checked before any work"
 
 
-@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
-@pytest.mark.parametrize("bad", [np.inf, -np.inf])
-def test_features_are_finite(shell, bad):
-    broken = X.copy()
-    broken[3, 1] = bad
-    with pytest.raises(ValueError, match="X must be finite numbers or NaN, got infinity in column 1"):
-        shell(n_estimators=2).fit(broken, Y)
-    with pytest.raises(ValueError, match="X must be finite numbers or NaN, got infinity in column 1"):
-        shell(n_estimators=2, early_stopping=False).fit(X, Y).predict(broken)
-
-
-@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_targets_are_finite(shell, bad):
-    target = Y.astype(float)
-    target[3] = bad
-    with pytest.raises(
-        ValueError,
-        match=r"y contains (NaN|infinity)|y must (be real numbers|hold labels), got .*nan|y must be finite",
-    ):
-        shell(n_estimators=2).fit(X, target)
-
-
 EXPONENTIAL, CLASSIFIER = RFFBoostClassifier("exponential", n_estimators=2), RFFBoostClassifier(n_estimators=2)
 REGRESSOR, GROUP = RFFBoostRegressor(n_estimators=2), np.arange(30) % 10
 SET, OFFSET = [(X + 1.0, Y)], {"base_margin": np.zeros(30)}
@@ -90,14 +56,11 @@ FITS = [
         ValueError,
         "y must have at least 2 classes, got one .*0",
     ),
-    (EXPONENTIAL, {"y": np.arange(30) % 3}, ValueError, "y must have 2 classes, got 3"),
     (EXPONENTIAL, {"y": np.linspace(0.0, 1.0, 30)}, ValueError, "continuous"),
-    (EXPONENTIAL, {"y": np.zeros((30, 2), dtype=int)}, ValueError, "y must have one column for loss Exponential"),
     (EXPONENTIAL, {"y": Y[:20]}, ValueError, "inconsistent numbers of samples"),
     (CLASSIFIER, {"y": np.array(["1" if label else 0 for label in Y], dtype=object)}, TypeError, "int and str"),
     (RFFBoostRegressor("exponential"), {}, ValueError, "loss must be for regression, got Exponential"),
     (REGRESSOR, {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .* n_samples=1"),
-    (RFFBoostRegressor(n_folds=1), {"X": X[:1], "y": Y[:1]}, ValueError, "X must have at least 2 rows, .*=1"),
     (
         RFFBoostRegressor(n_folds=4),
         {"X": X[:3], "y": Y[:3]},
@@ -107,25 +70,18 @@ FITS = [
     (EXPONENTIAL, {"sample_weight": np.where(Y, -0.5, 1.0)}, ValueError, "sample_weight must not be neg.*-0.5"),
     (EXPONENTIAL, {"sample_weight": np.zeros(30)}, ValueError, "sample_weight must not sum to zero"),
     (EXPONENTIAL, {"sample_weight": np.full(30, np.nan)}, ValueError, "sample_weight must be finite"),
-    (EXPONENTIAL, {"sample_weight": np.full(30, np.inf)}, ValueError, "sample_weight must be finite"),
     (EXPONENTIAL, {"sample_weight": np.ones(29)}, ValueError, r"sample_weight .* shape \(30,\), got \(29,\)"),
     (EXPONENTIAL, {"sample_weight": np.ones((30, 1))}, ValueError, "sample_weight must have one entry per row"),
     (EXPONENTIAL, {"sample_weight": Y.astype(float)}, ValueError, "y must have at least 2 classes, got one class"),
-    (EXPONENTIAL, {"sample_weight": ["a"] * 30}, ValueError, "sample_weight must be finite real .* entry 0"),
     (EXPONENTIAL, {"sample_weight": np.ones(30) + 1j}, ValueError, "sample_weight must be finite real .* entry 0"),
-    (EXPONENTIAL, {"sample_weight": [None] * 30}, ValueError, "sample_weight must be finite real .* entry 0"),
     (RFFBoostRegressor(learner="tree"), {"sample_weight": np.full(30, 1e100)}, ValueError, "tree: sample_weight"),
     (REGRESSOR, {"groups": GROUP[:-1]}, ValueError, "groups must have a label for each of the 30 rows, got 29"),
     (REGRESSOR, {"groups": GROUP[:, None]}, ValueError, "groups must have shape"),
     (REGRESSOR, {"groups": 3}, TypeError, "groups must be a sequence of hashable labels, got 3"),
-    (REGRESSOR, {"groups": [None, *GROUP[1:]]}, ValueError, "groups must hold labels, got None as entry 0"),
-    (REGRESSOR, {"groups": np.r_[np.nan, GROUP[1:]]}, ValueError, "groups must hold labels, got .*nan.* entry 0"),
-    (REGRESSOR, {"groups": pd.Series([pd.NA, *GROUP[1:]], dtype="Int64")}, ValueError, "groups .* got <NA> as"),
     (REGRESSOR, {"groups": [[1]] * 30}, TypeError, r"groups must be a sequence of hashable labels, got \[\[1\]"),
     (REGRESSOR, {"groups": np.zeros(30)}, ValueError, "groups must name at least 2 groups, .*, got 1"),
     (RFFBoostRegressor(n_folds=4), {"groups": GROUP % 3}, ValueError, "groups .* at least 4 groups, .* got 3"),
     (CLASSIFIER, {"eval_set": 3}, TypeError, "eval_set must be a list of .*, got 3"),
-    (CLASSIFIER, {"eval_set": []}, TypeError, r"eval_set must be a list of .*, got \[\]"),
     (CLASSIFIER, {"eval_set": {"own": [1, 2]}}, TypeError, "eval_set must be a list of .*, got for 'own' a list"),
     (
         CLASSIFIER,
@@ -151,12 +107,6 @@ FITS = [
     (REGRESSOR, {"eval_set": [(X, HOLES[:, 1])]}, ValueError, "'validation_0': y must be real numbers, got .*nan"),
     (REGRESSOR, {"eval_set": (X, X)}, ValueError, "'validation_0': y must have as many columns as .* 1, got 3"),
     (
-        RFFBoostClassifier(missing="error", n_estimators=2),
-        {"eval_set": {"first": (X, Y), "mine": (HOLES, Y)}},
-        ValueError,
-        "eval_set 'mine': .*X contains NaN in column",
-    ),
-    (
         RFFBoostClassifier(eval_metric=f1_score, n_estimators=2),
         {"eval_set": SET},
         ValueError,
@@ -169,12 +119,6 @@ FITS = [
         OFFSET | {"eval_set": SET, "base_margin_eval_set": [Y, Y]},
         ValueError,
         "base_margin_eval_set must be a list .* got 2",
-    ),
-    (
-        REGRESSOR,
-        OFFSET | {"eval_set": SET, "base_margin_eval_set": {"x": Y}},
-        ValueError,
-        "base_margin_eval_set must be .*'x'",
     ),
     (
         REGRESSOR,
@@ -192,25 +136,6 @@ FITS = [
 def test_arguments_of_a_fit(model, given, error, message):
     with pytest.raises(error, match=message):
         clone(model).fit(**{"X": X, "y": Y} | given)
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "staged_predict"])
-def test_number_of_features_at_predict(method):
-    clf = RFFBoostClassifier(n_estimators=2).fit(X, Y)
-    with pytest.raises(ValueError, match="X has 2 features, but RFFBoostClassifier is expecting 3"):
-        list(getattr(clf, method)(X[:, :2]))
-
-
-def test_several_outputs_need_a_learner_of_several_outputs():
-    with pytest.raises(ValueError, match=r"RFF1\(\).* SquaredError\(.*2 outputs.*multi_output"):
-        boost(X, np.zeros((30, 2)), loss="squared_error", learner="rff_1")
-
-
-def test_presets_check_what_they_are_given():
-    with pytest.raises(ValueError, match="n_components must be an integer >= 1, got 0"):
-        presets.gbrff1(n_components=0).fit(X, Y)
-    with pytest.raises(TypeError, match="gama"):
-        presets.gbrff2(gama=1.0)
 
 
 def test_warm_start_goes_on_with_the_same_kind_of_data():
@@ -258,12 +183,6 @@ def test_the_loop_itself(params, error, message):
         boost(given.pop("design"), given.pop("y"), **given)
 
 
-@pytest.mark.parametrize("base", [Loss, Learner])
-def test_abstract_parts_cannot_be_made(base):
-    with pytest.raises(TypeError, match="abstract"):
-        base()
-
-
 class Failing(SquaredError):
     """Its gradient is a number until `late`."""
 
@@ -299,13 +218,6 @@ def test_targets_whose_squares_are_no_numbers_are_refused(size):
             RFFBoostRegressor(n_estimators=2, early_stopping=False).fit(X, targets)
         with pytest.raises(ValueError, match=rf"eval_set .*{expected}"):
             RFFBoostRegressor(n_estimators=2).fit(X, np.sign(targets), eval_set=[(X, targets)])
-
-
-def test_choices_may_come_from_arrays():
-    for quality, standardize in zip(np.array(["fast", "auto"]), np.array([True, False]), strict=True):
-        model = RFFBoostClassifier(quality=quality, standardize=standardize, n_estimators=2, random_state=0)
-        plain = clone(model).set_params(quality=str(quality), standardize=bool(standardize))
-        np.testing.assert_array_equal(model.fit(X, Y).predict_proba(X), plain.fit(X, Y).predict_proba(X))
 
 
 def test_labels_of_a_narrow_type():

@@ -11,12 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import (
-    ConformalRegressor,
-    RFFBoostQuantileRegressor,
-    RFFBoostRegressor,
-    average,
-)
+from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor, average
 
 N = 160
 RNG = np.random.default_rng(0)

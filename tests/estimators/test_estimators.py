@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import (
@@ -21,19 +20,6 @@ from ..cases import LOSS_CASES, each_learner, make_data, make_estimator
 
 PRESETS = ["gbrff", "gbrff05", "gbrff1", "gbrff15", "gbrff2"]
 BINARY, REAL = LOSS_CASES[0], next(case for case in LOSS_CASES if case.make().task == "regression")
-
-
-@pytest.fixture(scope="module")
-def wdbc():
-    return load_breast_cancer(return_X_y=True)
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_learn(name, wdbc):
-    X, y = wdbc
-    clf = getattr(presets, name)(n_estimators=30, random_state=0)
-    assert isinstance(clf, RFFBoostClassifier)
-    assert clf.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -80,8 +66,8 @@ def test_class_labels_come_back(labels):
 
 def test_grid_search_over_nested_parameters():
     X, y = make_data(BINARY, n=120)
-    grid = {"learner__gamma": [1e-3, 0.3], "learner__l2": [0.0, 0.1], "learning_rate": [0.5, 1.0]}
-    search = GridSearchCV(presets.gbrff2(10, random_state=0), grid, cv=3, error_score="raise").fit(X, y)
+    grid = {"learner__gamma": [1e-3, 0.3], "learning_rate": [0.5, 1.0]}
+    search = GridSearchCV(presets.gbrff1(10, random_state=0), grid, cv=2, error_score="raise").fit(X, y)
     assert set(search.best_params_) == set(grid)
     assert len(set(np.round(search.cv_results_["mean_test_score"], 6))) > 1
     assert search.best_estimator_.learner.gamma == search.best_params_["learner__gamma"]
@@ -104,15 +90,6 @@ def test_units_of_features_do_not_matter(loss, learner):
     scaled = X * [1e3, 2.0, 1e-3] + [1e4, 0.0, 1.0]
     there = make_estimator(loss, learner).fit(scaled, y).predict(scaled)
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-4)
-
-
-def test_standardize_can_be_left_to_the_user():
-    X, y = make_data(BINARY)
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    params = {"learner": "rff_1", "n_estimators": 5, "random_state": 0}
-    inside = RFFBoostClassifier(**params).fit(X, y).decision_function(X)
-    outside = RFFBoostClassifier(**params, standardize=False).fit(Z, y).decision_function(Z)
-    np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rffboost_ext import (
-    Decay,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    RFFNewton,
-    average,
-    load_model,
-)
+from rffboost_ext import Decay, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, average, load_model
 from rffboost_ext.recipes import Facts, MemberRule, Recipe, choose_recipe
 
 RNG = np.random.default_rng(0)

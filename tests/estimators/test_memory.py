@@ -69,7 +69,7 @@ def test_resident_peak_of_a_fit():
 
 
 def test_folds_are_copied_one_at_a_time():
-    X, y = make_data(50_000, np.float64)
+    X, y = make_data(30_000, np.float64)
     model = RFFBoostClassifier("log_loss", "rff_newton", n_estimators=3, n_folds=10, refit=False, random_state=0)
     model.fit(X[:3000], y[:3000])
     # All rows that are held out, those that one model is fitted to, and what its fit makes of them; not ten times.
@@ -84,10 +84,10 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_leaves_little_behind(name):
-    X, y = make_data(60_000, np.float32)
+    X, y = make_data(30_000, np.float32)
     model = MODELS[name]()
     # So many that all kernels are loaded, those too that evaluate trees on many held-out rows.
-    model.fit(X[:20_000], y[:20_000])
+    model.fit(X[:15_000], y[:15_000])
     tracemalloc.start()
     try:
         model.fit(X, y)

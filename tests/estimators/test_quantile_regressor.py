@@ -93,8 +93,3 @@ def test_one_level_is_a_column():
 def test_levels_that_are_none_are_named(levels):
     with pytest.raises((ValueError, TypeError), match="quantiles must be an increasing sequence"):
         RFFBoostQuantileRegressor(levels).fit(np.arange(30.0)[:, None], np.arange(30.0))
-
-
-def test_a_learner_of_one_output_is_named():
-    with pytest.raises(ValueError, match=r"learner RFF1.*the loss has 3 outputs"):
-        RFFBoostQuantileRegressor(learner="rff_1").fit(np.arange(30.0)[:, None], np.arange(30.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
-    Term,
     average,
     load_model,
     sources,
@@ -27,6 +25,7 @@ from rffboost_ext.learners import RFF1, Mixture, SymmetricTree, Tree
 from rffboost_ext.terms import Cosines, Linear, SymmetricTrees, Trees
 from tests.cases import LEARNER_CASES, make_data, make_estimator, pairs
 from tests.estimators.test_every_estimator import BOOSTERS, WRAPPERS, N, X
+from tests.own_parts import Linear as Slope
 
 RNG = np.random.default_rng(0)
 ROWS, NEW = RNG.standard_normal((2, 300, 4))
@@ -69,7 +68,7 @@ def test_the_rows_of_the_fit_give_the_model_of_the_fit(loss, learner):
 
 @pytest.mark.parametrize("params", STACKS.values(), ids=STACKS)
 def test_the_rows_of_the_fit_give_its_stack(params):
-    model = RFFBoostRegressor(random_state=0, n_estimators=60, precision="float64", **params).fit(
+    model = RFFBoostRegressor(random_state=0, n_estimators=30, precision="float64", **params).fit(
         ROWS, target(ROWS)
     )
     again = copy(model).refresh(ROWS, target(ROWS), prior_weight=0.0)
@@ -101,7 +100,7 @@ def test_old_values_stay_with_a_large_weight(learner, outputs):
         return np.column_stack(signals)[:, :outputs]
 
     model = RFFBoostRegressor(
-        learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
+        learner=learner.make(), n_estimators=8, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, targets(ROWS))
     scores = []
     for weight in (0.0, 30.0, 1e10):
@@ -118,7 +117,7 @@ def test_old_values_stay_with_a_large_weight(learner, outputs):
 @pytest.mark.parametrize("learner", [case for case in LEARNER_CASES if "rff_k" not in case.name], ids=str)
 def test_new_rows_in_another_unit(learner):
     model = RFFBoostRegressor(
-        learner=learner.make(), n_estimators=20, early_stopping=False, random_state=0, precision="float64"
+        learner=learner.make(), n_estimators=8, early_stopping=False, random_state=0, precision="float64"
     ).fit(ROWS, target(ROWS))
     one, other = (
         copy(model).refresh(NEW, target(NEW, scale) + shift, prior_weight=0.0)
@@ -301,23 +300,6 @@ def test_an_interrupt_leaves_the_model(monkeypatch):
     assert vars(model) == before
 
 
-@dataclass(frozen=True, eq=False)
-class Line(Term):
-    """A linear function of the features."""
-
-    slope: Any
-
-    def __call__(self, X):
-        return X @ self.slope
-
-    def scaled(self, factor):
-        return replace(self, slope=factor * self.slope)
-
-    @classmethod
-    def stack(cls, terms):
-        return cls(np.sum([term.slope for term in terms], axis=0))
-
-
 class SteepestFeature(Learner):
     """A line along one feature, which a refit keeps."""
 
@@ -333,7 +315,7 @@ class SteepestFeature(Learner):
     def line(self, round, column):
         x, slope = round.design.X[:, column], np.zeros((round.design.n_features, 1))
         slope[column] = -(x @ (round.weight * round.gradient[:, 0])) / (x**2 @ round.weight)
-        return Line(slope)
+        return Slope(slope)
 
 
 def test_learners_of_users_see_the_features_of_their_terms():

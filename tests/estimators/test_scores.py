@@ -223,7 +223,7 @@ def test_searches_minimise_a_loss_that_predicts_no_mean():
     rows = rng.standard_normal((300, 2))
     y = np.sin(2.0 * rows[:, 0]) + np.exp(0.4 * rows[:, 1]) * rng.standard_normal(300)
     model = RFFBoostRegressor(Upper(0.95), learner="tree", learning_rate=0.5, early_stopping=False)
-    found = GridSearchCV(model, {"n_estimators": [1, 8, 100]}, cv=3).fit(rows, y).cv_results_["mean_test_score"]
+    found = GridSearchCV(model, {"n_estimators": [1, 8]}, cv=3).fit(rows, y).cv_results_["mean_test_score"]
     wanted = cross_val_score(model.set_params(n_estimators=8), rows, y, scoring=pinball, cv=3).mean()
     assert found[1] == pytest.approx(wanted)
     broken = type("Broken", (SquaredError,), {"scored_by": "mse"})()

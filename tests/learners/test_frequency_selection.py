@@ -139,16 +139,3 @@ def test_what_the_target_asks_for_is_kept(learner) -> None:
         along.append(np.abs(omega @ direction).mean() / np.linalg.norm(omega, axis=1).mean())
     assert errors[1] < 0.5 * errors[0]
     assert along[1] > 2.0 * along[0]
-
-
-def test_default_models_have_fewer_frequencies_where_there_is_noise() -> None:
-    rng, sizes = np.random.default_rng(0), []
-    X = rng.normal(size=(300, 6))
-    for noise in (0.0, 3.0):
-        y = np.sin(2.0 * X[:, 0]) * X[:, 1] + noise * rng.normal(size=300)
-        model = RFFBoostRegressor(random_state=0).fit(X, y)
-        (part,) = (learner for learner in model.learners_ if isinstance(learner, RFFRidge))
-        machines = [term for term in model.ensemble_.terms if len(getattr(term, "omega", ())) > 100]
-        sizes.append(max(len(np.unique(term.omega, axis=0)) for term in machines) - 1)
-        assert MIN_FREQUENCIES <= sizes[-1] <= part.n_components
-    assert sizes[1] < 0.6 * sizes[0]

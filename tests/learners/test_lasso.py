@@ -31,7 +31,7 @@ def test_few_relevant_columns_of_a_wide_table_are_found(kind):
     X = RNG.standard_normal((1_140, 300))
     y = X[:, [3, 70, 150, 200, 299]].sum(axis=1) + 0.3 * RNG.standard_normal(1_140)
     y = y if kind is RFFBoostRegressor else (y > 0.0).astype(int)
-    model = kind(learner="lasso", n_folds=3, random_state=0).fit(X[:140], y[:140])
+    model = kind(learner="lasso", n_estimators=40, n_folds=3, random_state=0).fit(X[:140], y[:140])
     assert model.score(X[140:], y[140:]) > (0.95 if kind is RFFBoostRegressor else 0.85)
     assert set(np.argsort(model.feature_importances_)[-5:]) == {3, 70, 150, 200, 299}
     (columns,) = [tensor for tensor in to_onnx(model).graph.initializer if tensor.name == "t0.columns"]

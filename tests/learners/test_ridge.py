@@ -48,10 +48,10 @@ def test_many_features_are_the_kernel_machine() -> None:
     assert np.abs(model.predict(Z) - expected).max() < 0.01 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize(
-    "learner", [RFFRidge(), RFFRidge(n_components=8), RFFIRLS()], ids=["ridge", "few", "irls"]
+    ("learner", "n_outputs", "standardize"),
+    [(RFFRidge(), 1, True), (RFFRidge(n_components=8), 2, False), (RFFIRLS(), 1, False), (RFFIRLS(), 2, True)],
+    ids=str,
 )
 def test_rounds_share_their_frequencies(learner, n_outputs, standardize) -> None:
     y = np.column_stack([SMOOTH, 1_000.0 * X[:, 2]])[:, :n_outputs]
@@ -74,7 +74,7 @@ def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
     rng = np.random.default_rng(0)
     data = {"flags": 1.0 * (rng.random((1200, 5)) < 0.003), "amounts": rng.pareto(0.5, (1200, 1))}[name]
     y = np.log1p(data.sum(axis=1)) + (rng.random(1200) < 0.3)
-    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=20, n_folds=1, random_state=0)
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=8, n_folds=1, random_state=0)
     single, double = (
         model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")
     )
@@ -104,8 +104,3 @@ def test_the_last_thread_gives_blas_its_threads_back(in_thread) -> None:
         before = threads()
         assert (pool.submit(within).result() if in_thread else within()) == [{1}, {1}]
         assert threads() == before
-
-
-def test_a_target_that_is_reached_needs_no_step() -> None:
-    constant = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(X, np.ones(len(X)))
-    np.testing.assert_array_equal(constant.predict(X), 1.0)

@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from rffboost_ext import (
-    Design,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    Round,
-    SymmetricTree,
-    SymmetricTrees,
-)
+from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, Round, SymmetricTree, SymmetricTrees
 from rffboost_ext.learners.trees.symmetric import columns, search
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
@@ -106,7 +99,9 @@ def test_linear_leaves_solve_the_ridge_regression():
 @pytest.mark.parametrize("leaf", ["constant", "linear"])
 def test_neither_threads_nor_the_order_of_rows_matter(leaf):
     learner, wide = SymmetricTree(leaf=leaf), np.hstack([X, -X, X**2])
-    one, two = (RFFBoostRegressor(learner=learner, n_estimators=20, n_jobs=n).fit(wide, Y) for n in (1, 2))
+    one, two = (
+        RFFBoostRegressor(learner=learner, n_estimators=20, n_folds=2, n_jobs=n).fit(wide, Y) for n in (1, 2)
+    )
     np.testing.assert_array_equal(one.predict(wide), two.predict(wide))
     if leaf == "constant":
         order = RNG.permutation(N)
@@ -199,7 +194,7 @@ def test_without_penalties_the_unit_of_weights_does_not_matter(leaf):
 def test_a_refit_keeps_the_splits_and_fits_leaves_to_all_rows(leaf):
     learner = SymmetricTree(max_depth=2, leaf=leaf)
     short, refitted = (
-        RFFBoostRegressor(learner=learner, n_folds=1, refit=refit, random_state=0).fit(X, Y)
+        RFFBoostRegressor(learner=learner, n_estimators=60, n_folds=1, refit=refit, random_state=0).fit(X, Y)
         for refit in (False, True)
     )
     trees, again = trees_of(short), trees_of(refitted)

@@ -21,7 +21,7 @@ from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 numbers = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(
     X=arrays(np.float32, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=numbers),
     seed=st.integers(0, 99),
@@ -89,12 +89,13 @@ def test_columns_are_apart_where_thresholds_are_equal():
     assert alone[0] < alone[1] < 1.0
 
 
-@pytest.mark.parametrize("learner", ["tree", "mixture"])
-@pytest.mark.parametrize("whole", [True, False], ids=["whole numbers", "real numbers"])
+SCALED = ColumnTransformer([("scaled", StandardScaler(), [0, 1, 2])], remainder="passthrough")
+
+
 @pytest.mark.parametrize(
-    "step",
-    [PCA(4), ColumnTransformer([("scaled", StandardScaler(), [0, 1, 2])], remainder="passthrough")],
-    ids=repr,
+    ("step", "whole", "learner"),
+    [(PCA(4), True, "mixture"), (PCA(4), False, "tree"), (SCALED, True, "tree"), (SCALED, False, "mixture")],
+    ids=str,
 )
 def test_a_graph_that_computes_features_anew_agrees_on_training_rows(step, whole, learner):
     rng = np.random.default_rng(0)

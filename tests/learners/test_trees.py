@@ -64,7 +64,12 @@ tree_cases = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+# XGBoost's margins are float32. Where derivatives jump, at errors near 0, or have few values, so that splits are
+# of equal gain, that decides between splits sooner or later.
+SMOOTH = [case for case in LOSS_CASES if case.make().exact_hessian]
+
+
+@pytest.mark.parametrize("loss", [case for case in LOSS_CASES if case not in SMOOTH], ids=str)
 @tree_cases
 def test_derivatives_become_the_trees_of_xgboosts_own(loss, params, weighted):
     loops = Loops(loss, params, weighted)
@@ -73,11 +78,6 @@ def test_derivatives_become_the_trees_of_xgboosts_own(loss, params, weighted):
     assert np.ptp(theirs) > 0.5
     np.testing.assert_allclose(ours.raw(loops.X), theirs, rtol=1e-6, atol=1e-5)
     assert all(isinstance(term, Trees) for term in ours.terms)
-
-
-# XGBoost's margins are float32. Where derivatives jump, at errors near 0, or have few values, so that splits are
-# of equal gain, that decides between splits sooner or later.
-SMOOTH = [case for case in LOSS_CASES if case.make().exact_hessian]
 
 
 @pytest.mark.parametrize("loss", SMOOTH, ids=str)
@@ -227,18 +227,6 @@ def test_constraints_that_cosines_would_break_are_refused(params):
         with pytest.raises(ValueError, match=f"Mixture: {name} of .* learner='tree'"):
             model.set_params(callbacks=[seen.append]).fit(X, y)
     assert not seen
-
-
-@pytest.mark.parametrize("more", [{}, {"early_stopping": False}], ids=str)
-def test_what_is_fitted_with_monotone_constraints_rises(more):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2.0, 2.0, (300, 2))
-    y = np.sin(4.0 * X[:, 0]) + X[:, 0] + X[:, 1] ** 2
-    grid = np.column_stack([np.linspace(-2.0, 2.0, 200), np.zeros(200)])
-    for learner in (Tree(3, **CONSTRAINED[0]), Mixture(Tree(2, **CONSTRAINED[0]), Tree(3, **CONSTRAINED[0]))):
-        params = {"n_estimators": 30, "n_folds": 2, "random_state": 0} | more
-        model = RFFBoostRegressor(learner=learner, **params).fit(X, y)
-        assert np.diff(model.predict(grid)).min() >= 0.0
 
 
 @pytest.mark.parametrize("unit", [2.0**-8, 1.0, 2.0**24])

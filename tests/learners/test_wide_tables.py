@@ -112,9 +112,9 @@ def test_equal_projections_are_of_one_family() -> None:
     assert terms[0].family == terms[1].family != terms[2].family
 
 
-@pytest.mark.parametrize("n_samples", [6, 10, 20])
+@pytest.mark.parametrize("n_samples", [6, 20])
 def test_reweighted_least_squares_on_few_rows_ends(n_samples) -> None:
     X = np.random.default_rng(2).normal(size=(n_samples, 20))
-    for seed in range(3):
+    for seed in range(2):
         model = RFFBoostClassifier(learner="rff_irls", random_state=seed).fit(X, np.arange(n_samples) % 3)
         assert len(model.ensemble_) <= 4 * 40

@@ -18,7 +18,7 @@ from rffboost_ext.terms import Mapped
 
 from ..cases import each_learner, make_estimator
 from ..oracles.shapley import by_definition
-from ..tables import TABLE, Y, by_hand, classifier, make_table, of_cosines, scores
+from ..tables import TABLE, Y, by_hand, classifier, make_table, of_cosines, of_each_kind, scores
 
 
 @each_learner
@@ -61,7 +61,7 @@ def test_numbers_are_standardised_and_one_hot_columns_are_centred(standardize):
     np.testing.assert_allclose(distinct, expected, atol=1e-8)
 
 
-@each_learner
+@of_each_kind
 def test_an_unknown_category_is_a_gap(loss, learner):
     table, y = make_table(loss)
     model = make_estimator(loss, learner).fit(table, y)
@@ -86,7 +86,7 @@ def test_an_unknown_category_without_gaps_in_training_is_the_mean():
     np.testing.assert_allclose(one_hot(np.full(2, np.nan), np.ones(2), missing=True), [[1]])
 
 
-@each_learner
+@of_each_kind
 def test_a_category_of_rows_of_weight_zero_is_unknown(loss, learner):
     table, y = make_table(loss)
     weight = np.where(table["text"].isin(["a", "f"]) | (table["whole"] == 25), 0.0, 1.0)
@@ -129,7 +129,7 @@ def test_rare_categories_of_many_share_a_column():
         assert model.score(frame, y) > 0.9
 
 
-@each_learner
+@of_each_kind
 def test_a_warm_start_goes_on(loss, learner):
     table, y = make_table(loss)
     whole = make_estimator(loss, learner, n_estimators=6).fit(table, y)
@@ -190,7 +190,7 @@ def test_folds_share_one_block_of_cosines(learner):
     assert len(model.fit(TABLE, Y, eval_set=[(TABLE, Y)]).validation_scores_) > 1
 
 
-@pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "tree", "mixture"])
+@pytest.mark.parametrize("learner", ["tree", "mixture"])
 def test_explanations(learner):
     model = classifier(learner).fit(TABLE, Y)
     assert model.feature_importances_.sum() == pytest.approx(1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter, defaultdict
 from types import MappingProxyType
 
@@ -14,7 +13,6 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from rffboost_ext import RFFBoostClassifier, Tree, load_model
-from rffboost_ext.estimators.base import BaseRFFBoost
 
 from ..cases import PAIRS, make_data, make_estimator, over_pairs
 
@@ -29,10 +27,9 @@ def uneven(n=300):
 
 
 @pairs
-@pytest.mark.parametrize("class_weight", ["balanced", "dict"])
-def test_they_are_sample_weights(loss, learner, class_weight):
+def test_they_are_sample_weights(loss, learner):
     X, y = make_data(loss)
-    class_weight = {0: 0.3, 1: 2.5} if class_weight == "dict" else class_weight
+    class_weight = {0: 0.3, 1: 2.5} if learner.name == "tree" else "balanced"
     model = make_estimator(loss, learner, n_estimators=3)
     own = clone(model).set_params(class_weight=class_weight).fit(X, y)
     other = model.fit(X, y, sample_weight=compute_sample_weight(class_weight, y))
@@ -71,14 +68,6 @@ def test_held_out_rows_are_weighted_too():
 def test_unknown_classes_are_named():
     with pytest.raises(ValueError, match=r"class_weight must be .*, got 7 and nothing for 1"):
         RFFBoostClassifier(class_weight={0: 1.0, 7: 1.0}).fit(*uneven())
-
-
-def test_the_signature_is_that_of_both_estimators_and_the_weights():
-    own, shared = (inspect.signature(shell).parameters for shell in (RFFBoostClassifier, BaseRFFBoost))
-    weight = inspect.Parameter("class_weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
-    assert list(own.values()) == [*shared.values(), weight]
-    parameters = {name: object() for name in own}
-    assert RFFBoostClassifier(**parameters).get_params(deep=False) == parameters
 
 
 def test_a_part_of_the_data_may_lack_a_class():

@@ -62,9 +62,12 @@ def test_the_order_of_rows_is_that_given() -> None:
 
 
 @pytest.mark.parametrize(
-    "read", [np.asarray, pd.DataFrame, scipy.sparse.csr_array, lambda X: X.astype(np.float32)]
+    ("rows", "n_copies", "read"),
+    [
+        *((*one, np.asarray) for one in ((np.arange(120), 0), (SOME, 6), (MANY, 7))),
+        *((TWICE, 120, read) for read in (pd.DataFrame, scipy.sparse.csr_array, np.float32)),
+    ],
 )
-@pytest.mark.parametrize(("rows", "n_copies"), [(np.arange(120), 0), (SOME, 6), (MANY, 7), (TWICE, 120)])
 def test_a_message_states_more_than_5_percent_of_copies(read, rows, n_copies, tmp_path) -> None:
     model = RFFBoostRegressor(**BRIEF)
     warned = messages(model, read(X[rows]), Y[rows])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
 from rffboost_ext.losses import Cox, LambdaRank, SquaredError
 from rffboost_ext.rows.dataset import Dataset, are_rows_of
 
@@ -34,6 +35,17 @@ def test_groups_are_drawn_as_a_whole_with_one_factor() -> None:
         )
         np.testing.assert_array_equal(least, most)
         np.testing.assert_array_equal(sample.group, rows.group[np.isin(QUERY, query)])
+
+
+def test_large_validation_sets_are_samples_of_whole_groups() -> None:
+    query = RNG.permutation(np.repeat(np.arange(MAX_HELD_OUT // 8), 10))
+    y = np.column_stack([query % 3, query]).astype(float)
+    held = Dataset(np.zeros((len(y), 1)), y, 1.0 + query % 2).coupled_by(LOSS)
+    some = sample_validation_set(held, LOSS, seed=0)
+    drawn, factor = some.y[:, 1].astype(int), some.weight / (1.0 + some.y[:, 1] % 2)
+    assert len(some) == pytest.approx(MAX_HELD_OUT, rel=0.05)
+    assert set(np.bincount(drawn)) == {0, 10}
+    np.testing.assert_allclose(factor, np.bincount(drawn, factor)[drawn] / 10)
 
 
 def test_weighted_sums_over_groups_are_unbiased() -> None:

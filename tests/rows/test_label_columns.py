@@ -43,7 +43,7 @@ def test_costs_are_weights(kind):
 
 def test_early_stopping_and_class_weights_read_the_labels():
     weighted = {"class_weight": {"no": 2.0}, "eval_metric": "roc_auc"}
-    model = RFFBoostClassifier(CostLogit(), learner="mixture", random_state=0, **weighted)
+    model = RFFBoostClassifier(CostLogit(), learner="mixture", n_estimators=20, random_state=0, **weighted)
     model.fit(X, TARGETS["table of text"])
     assert model.score(X, TARGETS["table of text"]) > 0.7
     assert -model.best_score_ > 0.7

@@ -198,15 +198,6 @@ def test_features_are_not_transformed_if_the_error_rises():
     assert not is_transformed(RFFBoostRegressor(**PLAIN).fit(X, np.sin(3.0 * X[:, 0])))
 
 
-def test_transformed_features_give_fewer_errors(skewed):
-    X, y = skewed
-    transformed, plain = (
-        RFFBoostRegressor(random_state=0, standardize=how).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
-        for how in ("auto", True)
-    )
-    assert 1.0 - transformed < 0.8 * (1.0 - plain)
-
-
 @pytest.mark.parametrize("learner", ["rff_newton", "rff_ridge", "rff_irls"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_a_fit_is_that_of_features_that_are_transformed_by_hand(learner, precision, skewed):
@@ -301,7 +292,7 @@ def test_rows_of_weight_2_are_two_rows(skewed):
     assert is_transformed(once)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_rows_in_single_precision_are_transformed_as_the_same_numbers_in_double(offset):
     rng = np.random.default_rng(5)
     X = (offset + np.exp(2.0 * rng.standard_normal((N, 3)))).astype(np.float32)

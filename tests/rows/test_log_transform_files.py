@@ -55,7 +55,7 @@ def test_scalers_before_log_transforms_become_part_of_the_file(skewed):
 
 def test_averages(skewed):
     X, y = skewed
-    models = [RFFBoostRegressor(random_state=seed).fit(X[seed::2], y[seed::2]) for seed in range(2)]
+    models = [RFFBoostRegressor(**PLAIN).fit(X[seed::2], y[seed::2]) for seed in range(2)]
     assert len({clipping.key for model in models for clipping in extents_of(model)}) == 2
     both = average(models)
     np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0))

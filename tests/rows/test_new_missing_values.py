@@ -18,7 +18,6 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
-    average,
     load_model,
 )
 
@@ -31,7 +30,7 @@ LABELS = above_median(SIGNAL)
 WEIGHT = RNG.uniform(0.5, 2.0, len(X))
 ROWS = np.where(RNG.random((60, 3)) < 0.4, np.nan, X[:60])
 BRIEF = {"n_estimators": 8, "early_stopping": False, "random_state": 0}
-LEARNERS = ["auto", "mixture", "tree", "rff_1", "rff_newton", "rff_ridge"]
+LEARNERS = ["auto", "tree", "rff_newton"]
 
 
 @pytest.fixture(scope="module", params=LEARNERS)
@@ -88,9 +87,8 @@ def test_graphs_of_each_opset(extrapolation, opset):
         verify_onnx(model, to_onnx(model, dtype=dtype, opset=opset), ROWS, raise_on_mismatch=True)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_one_rare_gap_in_a_cross_validation(dtype):
-    rows = X.astype(dtype)
+def test_one_rare_gap_in_a_cross_validation():
+    rows = X.astype(np.float32)
     rows[17, 1] = np.nan
     model = RFFBoostRegressor(n_estimators=8, n_folds=2, random_state=0)
     assert np.isfinite(cross_val_score(model, rows, SIGNAL, cv=4)).all()
@@ -112,13 +110,7 @@ def test_estimators_of_estimators(estimator):
     assert np.isfinite(estimator.fit(X, SIGNAL).predict(ROWS)).all()
 
 
-def test_models_of_models():
-    folds = [RFFBoostRegressor(learner="rff_newton", **BRIEF).fit(X[k::2], SIGNAL[k::2]) for k in range(2)]
-    mean = average(folds)
-    np.testing.assert_allclose(mean.predict(ROWS), np.mean([one.predict(ROWS) for one in folds], axis=0))
-
-
-@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])
+@pytest.mark.parametrize("learner", ["mixture", "tree"])
 def test_further_fits(learner):
     params = BRIEF | {"learner": learner}
     model = RFFBoostRegressor(**params, warm_start=True).fit(X, SIGNAL)

@@ -13,7 +13,13 @@ from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, 
 from rffboost_ext.learners.subsampling import sample_by_gradient
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.rows.dataset import Dataset
-from rffboost_ext.rows.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
+from rffboost_ext.rows.sampling import (
+    BLOCK_SIZE,
+    draw_uniform,
+    draw_weighted,
+    gradient_magnitude,
+    sampling_probabilities,
+)
 
 from ..cases import LOSS_CASES, Array, make_round
 
@@ -101,17 +107,6 @@ def test_weighted_sums_are_kept_in_expectation(share: float) -> None:
     assert (np.abs(mean - size / n * values.sum(axis=0)) < 4.0 * error).all()
 
 
-def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
-    n, size = 20_000, 1_000
-    gradient, weight = rare(n, 0.005)
-    slope, by_draw, evenly = weight * gradient[:, 0], [], []
-    for seed in range(100):
-        kept, factor = draw(seed, gradient, weight, size)
-        by_draw.append(factor @ slope[kept])
-        evenly.append(slope[draw_uniform(np.random.default_rng(seed), np.arange(n), size)].sum())
-    assert np.std(by_draw) < 0.5 * np.std(evenly)
-
-
 @pytest.mark.parametrize(
     "weight", [np.r_[1e12, np.ones(999)], np.r_[np.ones(100), np.full(900, 1e-300)]], ids=["heavy", "light"]
 )
@@ -125,10 +120,11 @@ def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
     assert len(kept) == pytest.approx(100, abs=60)
 
 
-@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
-    monkeypatch.setattr("rffboost_ext.rows.sampling.BLOCK_SIZE", 7)
-    made = make_round(case)
+@pytest.mark.parametrize(
+    ("case", "n"), [*((case, 60) for case in LOSS_CASES), (LOSS_CASES[0], 2 * BLOCK_SIZE + 7)], ids=str
+)
+def test_slopes_are_sums_of_absolute_gradients(case, n) -> None:
+    made = make_round(case, n=n)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
     expected = np.abs(np.sqrt(loss.scales.unit) * gradient).sum(axis=1)
@@ -150,15 +146,12 @@ def test_held_out_rows_that_are_watched_weigh_as_much_by_class_as_all() -> None:
     assert sample_validation_set(few, loss, seed=0) is few
 
 
-@pytest.mark.parametrize("learner", ["auto", "rff_newton"])
-def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> None:
+def test_rare_events_among_many_rows_are_ranked_and_counted() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150_000, 8)).astype(np.float32)
     chance = 1.0 / (1.0 + np.exp(7.0 - 1.2 * X[:, 0] - 0.8 * np.sin(2.0 * X[:, 1])))
     y = rng.random(len(X)) < chance
-    probability = (
-        RFFBoostClassifier(learner=learner, n_estimators=30, random_state=0).fit(X, y).predict_proba(X)[:, 1]
-    )
+    probability = RFFBoostClassifier(n_estimators=30, random_state=0).fit(X, y).predict_proba(X)[:, 1]
     assert roc_auc_score(y, probability) > roc_auc_score(y, chance) - 0.02
     assert probability.sum() == pytest.approx(y.sum(), rel=0.08)
 
@@ -166,12 +159,12 @@ def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> Non
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_sample_of_hardly_any_rows_prefers_none(size: int) -> None:
     rows, counts, light = np.arange(100), np.zeros(100), np.ones(100)
-    for seed in range(3_000):
+    for seed in range(1_500):
         kept, _ = draw(seed, np.ones((100, 1)), light, size)
         counts[kept] += 1
         counts[draw_uniform(np.random.default_rng(seed), rows, size)] += 1
     assert counts.max() < counts.mean() + 6 * np.sqrt(counts.mean())
-    assert counts.sum() >= 6_000
+    assert counts.sum() >= 3_000
 
 
 def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:

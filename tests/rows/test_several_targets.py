@@ -20,21 +20,6 @@ def smooth_and_jagged():
 X, Y = smooth_and_jagged()
 
 
-def r2(model, unit):
-    """The R2 of each target on rows that the fit has not seen."""
-    target = Y[TEST] * unit
-    error = np.square(model.fit(X[TRAIN], Y[TRAIN] * unit).predict(X[TEST]) - target).sum(axis=0)
-    return 1.0 - error / np.square(target - target.mean(axis=0)).sum(axis=0)
-
-
-@pytest.mark.parametrize("learner", ["auto", "mixture", "rff_newton", "tree"])
-def test_units_do_not_decide_what_is_learned(learner):
-    fast = {"quality": "fast"} if learner == "auto" else {"n_estimators": 60, "early_stopping": False}
-    model = RFFBoostRegressor(learner=learner, random_state=0, **fast)
-    # What is left to them is the rounding of the weights to powers of two.
-    np.testing.assert_allclose(r2(model, UNITS[1]), r2(model, np.ones(3)), atol=0.06)
-
-
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_without_penalties_it_is_the_fit_of_standardized_targets(unit):
     plain = {"learner": Tree(reg_lambda=0.0, min_child_weight=0.0, max_depth=3), "n_estimators": 20}
@@ -56,7 +41,7 @@ def test_balanced_weights_are_ratios_of_variances():
 def test_a_target_that_does_not_vary_counts_once(constant):
     targets = np.column_stack([Y[:, 0], np.full(len(Y), constant)])
     assert SquaredError().prepared(targets, np.ones(len(Y))).output_weights is None
-    model = RFFBoostRegressor(n_estimators=15, random_state=0).fit(X[TRAIN], targets[TRAIN])
+    model = RFFBoostRegressor(n_estimators=8, quality="fast", random_state=0).fit(X[TRAIN], targets[TRAIN])
     np.testing.assert_allclose(model.predict(X[TEST])[:, 1], constant, atol=1e-6 * constant)
 
 
@@ -72,15 +57,3 @@ def test_weights_of_the_user_are_minimised():
 def test_the_number_of_weights_is_that_of_targets():
     with pytest.raises(ValueError, match=r"output_weights must be a number for each of 3 targets, got 2"):
         RFFBoostRegressor(loss=SquaredError((1.0, 2.0))).fit(X, Y)
-
-
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
-@pytest.mark.parametrize("learner", ["tree", "mixture"])
-def test_targets_beyond_single_precision(learner, loss):
-    params = {"loss": loss, "early_stopping": False, "n_estimators": 20, "random_state": 0}
-    usual = RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], Y[TRAIN, 0]).predict(X[TEST])
-    for unit in (2.0**60, 2.0**140):
-        prediction = (
-            RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], unit * Y[TRAIN, 0]).predict(X[TEST])
-        )
-        np.testing.assert_allclose(prediction / unit, usual, rtol=0, atol=1e-6 * np.abs(usual).max())

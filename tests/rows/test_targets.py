@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import mean_absolute_error, mean_poisson_deviance
+from sklearn.metrics import mean_poisson_deviance
 from sklearn.utils import get_tags
 
 from rffboost_ext import LOSSES, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
@@ -21,7 +21,8 @@ MEAN = np.exp(SIGNAL)
 TRAIN, TEST = slice(0, 1500), slice(1500, None)
 TREE = {"learner": Tree(max_depth=3), "n_estimators": 100, "random_state": 0, "early_stopping": False}
 RFF_1 = TREE | {"learner": RFF1()}
-learners = pytest.mark.parametrize("params", [TREE, RFF_1], ids=["tree", "rff_1"])
+PARAMS = {"tree": TREE, "rff_1": RFF_1}
+learners = pytest.mark.parametrize("learner", PARAMS)
 
 
 HUGE = np.array([2**63 + 1, 2**63, 5], dtype=np.uint64)
@@ -41,15 +42,6 @@ def test_three_classes(labels):
     np.testing.assert_array_equal(predicted, clf.classes_[probability.argmax(axis=1)])
     assert (predicted == y[1::2]).mean() > 0.9
     assert repr(clf.loss_) == "MultinomialLogLoss(n_classes=3)"
-
-
-def test_probabilities_of_classes_are_calibrated():
-    p = MultinomialLogLoss(3).link.inverse(np.column_stack([SIGNAL, -SIGNAL, np.zeros(len(X))]))
-    y = np.array([RNG.choice(3, p=row) for row in p])
-    clf = RFFBoostClassifier(**(TREE | {"n_estimators": 60})).fit(X[TRAIN], y[TRAIN])
-    probability = clf.predict_proba(X[TEST])
-    assert np.abs(probability - p[TEST]).mean() < 0.08
-    np.testing.assert_allclose(probability.mean(axis=0), p[TEST].mean(axis=0), atol=0.04)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +86,9 @@ def test_multiple_targets():
 
 
 @learners
-def test_a_column_is_one_target(params):
-    model, flat = RFFBoostRegressor(**params), RFFBoostRegressor(**params).fit(X[:200], SIGNAL[:200])
+def test_a_column_is_one_target(learner):
+    model, flat = (RFFBoostRegressor(**PARAMS[learner] | {"n_estimators": 5}) for _ in range(2))
+    flat.fit(X[:200], SIGNAL[:200])
     with pytest.warns(DataConversionWarning, match="column-vector"):
         model.fit(X[:200], SIGNAL[:200, None])
     np.testing.assert_array_equal(model.predict(X), flat.predict(X))
@@ -131,32 +124,21 @@ def test_tags_name_losses_for_positive_targets(loss):
 
 
 @learners
-@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
-def test_quantiles_cover_their_share_of_new_rows(params, q):
+@pytest.mark.parametrize("q", [0.1, 0.9])
+def test_quantiles_cover_their_share_of_new_rows(learner, q):
     spread = 0.3 + 0.2 * np.abs(X[:, 2])
     y = SIGNAL + spread * RNG.standard_normal(len(X))
-    model = RFFBoostRegressor(LOSSES.create("quantile", quantile=q), **params).fit(X[TRAIN], y[TRAIN])
+    model = RFFBoostRegressor(LOSSES.create("quantile", quantile=q), **PARAMS[learner]).fit(X[TRAIN], y[TRAIN])
     predicted = model.predict(X[TEST])
     assert np.mean(y[TEST] <= predicted) == pytest.approx(q, abs=0.07)
     assert np.corrcoef(predicted, (SIGNAL + norm.ppf(q) * spread)[TEST])[0, 1] > 0.8
 
 
 @learners
-@pytest.mark.parametrize("loss", ["absolute_error", "quantile", "huber"])
-def test_robust_losses_withstand_what_the_squared_error_does_not(params, loss):
-    y = SIGNAL + 0.1 * RNG.standard_normal(len(X))
-    y[::20] += 1e4
-    robust = RFFBoostRegressor(loss, **params).fit(X[TRAIN], y[TRAIN]).predict(X[TEST])
-    assert mean_absolute_error(SIGNAL[TEST], robust) < 0.25
-    plain = RFFBoostRegressor(**params).fit(X[TRAIN], y[TRAIN]).predict(X[TEST])
-    assert mean_absolute_error(SIGNAL[TEST], plain) > 100.0
-
-
-@learners
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
-def test_means_of_positive_targets(params, loss):
+def test_means_of_positive_targets(learner, loss):
     y = RNG.gamma(3.0, MEAN / 3.0) if loss == "gamma" else RNG.poisson(MEAN).astype(float)
-    model = RFFBoostRegressor(loss, **params).fit(X[TRAIN], y[TRAIN])
+    model = RFFBoostRegressor(loss, **PARAMS[learner]).fit(X[TRAIN], y[TRAIN])
     predicted = model.predict(X[TEST])
     assert predicted.min() > 0.0
     assert predicted.mean() == pytest.approx(MEAN[TEST].mean(), rel=0.15)

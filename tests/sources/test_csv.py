@@ -50,10 +50,10 @@ def test_types_are_those_of_all_rows_together(cut, tmp_path):
     assert y.tolist() == COLUMNS["y"]
 
 
-def test_types_are_those_of_all_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.sources.csv_files.BLOCK_BYTES", 2**12)
-    cells = [*map(str, range(5000)), "0.5", *map(str, range(5000)), ""]
-    text = [*["1"] * 10000, "true", "2"]
+def test_types_are_those_of_all_blocks(tmp_path):
+    """A block has 1 MiB."""
+    cells = [*map(str, range(90_000)), "0.5", *map(str, range(90_000)), ""]
+    text = [*["1"] * 180_000, "true", "2"]
     (tmp_path / "a.csv").write_text("x,t,y\n" + "".join(f"{x},{t},1\n" for x, t in zip(cells, text, strict=True)))
     source = sources.csv(tmp_path / "a.csv", target="y")
     assert [str(kind) for kind in source.schema.types] == ["double", "string", "int64"]

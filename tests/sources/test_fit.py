@@ -26,8 +26,8 @@ from .cut_rows import WAYS, CutRows
 N = 3000
 rng = np.random.default_rng(0)
 X = rng.standard_normal((N, 4))
-# Sparse rows of 6 % of the entries.
-SPARSE = csr_matrix(np.where(np.abs(X) > 1.9, X, 0.0))
+# Sparse rows of 6 % of the entries, and so many empty columns that they stay sparse.
+SPARSE = csr_matrix(np.hstack([np.where(np.abs(X) > 1.9, X, 0.0), np.zeros((N, 1000))]))
 MEAN = np.sin(2.0 * X[:, 0]) + X[:, 1]
 WEIGHT = rng.uniform(0.0, 2.0, N) * (rng.random(N) > 0.1)
 QUERY = np.repeat(np.arange(N // 10), 10)
@@ -45,32 +45,29 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES, ids=lambda one: one.__name__)
-def case(request):
-    model, columns = CASES[request.param]
-    return clone(model), columns
+ROWS = [*((case, X) for case in CASES), (RFFBoostRegressor, SPARSE)]
+in_each_case = pytest.mark.parametrize(("case", "X"), ROWS, ids=[*(one.__name__ for one in CASES), "sparse"])
 
 
-@pytest.mark.parametrize("X", [X, SPARSE], ids=["dense", "sparse"])
-def test_source_of_few_rows_gives_the_bits_of_a_fit_in_memory(case, X, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.utils.sparse.MOST_BYTES", 0)
-    model, columns = case
+@in_each_case
+def test_source_of_few_rows_gives_the_bits_of_a_fit_in_memory(case, X):
+    model, columns = CASES[case]
     names = {
         "y": "y",
         "weight": "sample_weight",
         "group": "qid" if isinstance(model, RFFBoostRanker) else "groups",
     }
     expected = clone(model).fit(X, **{names[name]: values for name, values in columns.items()})
-    model.fit(CutRows(X, **columns, cuts=[100, 1100], size=300))
+    model = clone(model).fit(CutRows(X, **columns, cuts=[100, 1100], size=300))
     assert model.n_rows_seen_ == expected.n_rows_seen_ == N
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
-@pytest.mark.parametrize("X", [X, SPARSE], ids=["dense", "sparse"])
-def test_fit_does_not_depend_on_how_rows_are_cut(case, X, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.utils.sparse.MOST_BYTES", 0)
-    model, columns = case
-    one, *others = (clone(model).fit(CutRows(X, **columns, **way, max_rows=900)) for way in WAYS.values())
+@in_each_case
+def test_fit_does_not_depend_on_how_rows_are_cut(case, X):
+    model, columns = CASES[case]
+    ways = WAYS.values() if case is RFFBoostRegressor else [WAYS["one part"], WAYS["a tree of parts"]]
+    one, *others = (clone(model).fit(CutRows(X, **columns, **way, max_rows=900)) for way in ways)
     assert one.n_rows_seen_ == N
     for other in others:
         np.testing.assert_array_equal(one.predict(X), other.predict(X))
@@ -90,8 +87,9 @@ def typed_table(kind, data):
     return table.set_column(0, "kind", table["kind"].dictionary_encode())
 
 
-@pytest.mark.parametrize("features", ["from_dtype", "auto", ["kind"]])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "features"), [*((kind, "from_dtype") for kind in KINDS), ("polars", "auto"), ("pyarrow", ["kind"])]
+)
 def test_tables_keep_names_categories_and_missing_values_of_all_rows(kind, features):
     """In batches, each with its own categories, of which the sample has none but the most frequent."""
     level, number = np.array(["a", "b"], dtype=object)[(X[:, 0] > 0).astype(int)], X[:, 1].copy()

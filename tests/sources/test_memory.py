@@ -31,10 +31,10 @@ def test_memory_does_not_grow_with_the_number_of_rows(tmp_path):
 
 
 def test_sample_and_predictions_hold_few_rows():
-    """At most four times the sample and a few batches, where all rows have 32 MB."""
-    rows = sources.batches(partial(blocks, 400_000, 10_000), max_rows=20_000)
+    """At most four times the sample and a few batches, where all rows have 16 MB."""
+    rows = sources.batches(partial(blocks, 200_000, 5_000), max_rows=10_000)
     model = RFFBoostRegressor(learner="tree", n_estimators=5, random_state=0).fit(rows)
-    batch, sample = 10_000 * 100, 20_000 * 100
+    batch, sample = 5_000 * 100, 10_000 * 100
     assert traced_peak(lambda: model.draw(rows)) < 4 * sample + 5 * batch
     next(iter(sources.predict(model, rows)))
     assert traced_peak(lambda: sum(map(len, sources.predict(model, rows)))) < 10 * batch

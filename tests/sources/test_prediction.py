@@ -39,8 +39,10 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-@pytest.mark.parametrize(("model", "y"), MODELS, ids=lambda one: type(one).__name__)
+FORMS = [*((*one, np.asarray) for one in MODELS), (*MODELS[0], csr_matrix), (LinearRegression(), Y, csr_matrix)]
+
+
+@pytest.mark.parametrize(("model", "y", "form"), FORMS, ids=lambda one: type(one).__name__)
 def test_score_and_predictions_are_those_of_all_rows(model, y, form):
     model.fit(X, y)
     rows = CutRows(form(X), y, WEIGHT, cuts=[0, 400], size=128)

@@ -214,15 +214,14 @@ FEATURES = rng.standard_normal((MANY, 2))
 RARE = np.where(np.isin(np.arange(MANY), rng.permutation(MANY)[:9]), 9, rng.integers(0, 9, MANY))
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "y",
     [RARE, np.array(list("abcdefghij"))[RARE], (RARE[:, None] == [9, 1]).astype(int)],
     ids=["numbers", "text", "indicators"],
 )
-def test_no_class_is_lost_and_a_share_of_rows_is_kept(y, seed):
+def test_no_class_is_lost_and_a_share_of_rows_is_kept(y):
     """Of K levels, at least max_rows / 10 K rows each."""
-    model = RFFBoostClassifier(**FEW).set_params(random_state=seed)
+    model = RFFBoostClassifier(**FEW)
     samples = [model.draw(CutRows(FEATURES, y, **way, max_rows=200)) for way in WAYS.values()]
     for sample in samples:
         assert len(sample.y) == 200
@@ -230,14 +229,6 @@ def test_no_class_is_lost_and_a_share_of_rows_is_kept(y, seed):
         np.testing.assert_array_equal(sample.weight, samples[0].weight)
     kept = samples[0].y[:, 0] if y.ndim > 1 else samples[0].y
     assert (kept == (1 if y.ndim > 1 else y[RARE == 9][0])).sum() >= (5 if y.ndim > 1 else 2)
-
-
-def test_weights_count_the_rows_of_a_rare_class_without_bias():
-    model, totals = RFFBoostClassifier(**FEW), []
-    for seed in range(40):
-        sample = model.set_params(random_state=seed).draw(sources.arrays(FEATURES, RARE, max_rows=200))
-        totals.append(sample.weight[sample.y == 9].sum() * MANY / 200)
-    assert np.mean(totals) == pytest.approx(9, abs=4 * np.std(totals) / np.sqrt(40))
 
 
 def times(n_events):

@@ -41,7 +41,7 @@ def assert_equal(one, other):
 
 
 @pytest.mark.parametrize("case", CASES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
     size=st.integers(200, N),
@@ -50,9 +50,17 @@ def assert_equal(one, other):
 )
 def test_sample_does_not_depend_on_cuts_batches_and_merges(case, cuts, size, is_tree, knows_rows):
     cut = {"cuts": cuts, "size": size, "is_tree": is_tree, "knows_rows": knows_rows}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rffboost_ext.sources.sample.MAX_TARGETS", 300)
-        assert_equal(drawn(case, 500, **cut), drawn(case, 500))
+    assert_equal(drawn(case, 500, **cut), drawn(case, 500))
+
+
+def test_sample_of_more_rows_than_targets_are_kept_of_does_not_depend_on_cuts():
+    """Probabilities are of 2^18 targets at most."""
+    features = np.random.default_rng(0).standard_normal((2**18 + 2**15, 1)).astype(np.float32)
+    one, other = (
+        RFFBoostRegressor(random_state=0).draw(CutRows(features, features[:, 0] ** 3, max_rows=500, **cut))
+        for cut in ({"size": 10**6}, {"cuts": [70_000, 200_000], "size": 50_000, "is_tree": True})
+    )
+    assert_equal((one.X, one.y, one.weight), (other.X, other.y, other.weight))
 
 
 @pytest.mark.parametrize("case", CASES)

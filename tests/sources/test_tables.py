@@ -47,7 +47,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_fit_on_a_source_has_the_bits_of_the_fit_on_its_table(maker, tmp_path):
-    model = RFFBoostRegressor(n_estimators=5, random_state=0)
+    model = RFFBoostRegressor(learner="tree", n_estimators=5, random_state=0)
     X = TABLE.select(FEATURES)
     expected = model.fit(X, TABLE["y"], TABLE["w"]).predict(X)
     fitted = model.fit(MAKERS[maker](tmp_path))
@@ -55,12 +55,9 @@ def test_a_fit_on_a_source_has_the_bits_of_the_fit_on_its_table(maker, tmp_path)
     assert list(fitted.feature_names_in_) == FEATURES
 
 
-@pytest.mark.parametrize("size", [1, 70, 10**6])
-@pytest.mark.parametrize("cuts", [[], [1, 2], [150, 150, 299]])
-def test_any_cut_into_files_and_row_groups_has_the_same_rows(cuts, size, tmp_path, monkeypatch):
-    monkeypatch.setattr("rffboost_ext.sources.parquet_files.PIECE_ROWS", size)
-    monkeypatch.setattr("rffboost_ext.sources.tables.BATCH_BYTES", size * 48)
-    source = sources.parquet(write_parquet(tmp_path, cuts, max(7, size // 2)), **ROLES)
+@pytest.mark.parametrize(("cuts", "size"), [([], 10**6), ([1, 2], 40), ([150, 150, 299], 7)])
+def test_any_cut_into_files_and_row_groups_has_the_same_rows(cuts, size, tmp_path):
+    source = sources.parquet(write_parquet(tmp_path, cuts, size), **ROLES)
     X, row, y, weight = rows_of(source)
     assert TABLE.select(FEATURES).to_pydict() == X
     assert source.n_rows == N
@@ -70,6 +67,16 @@ def test_any_cut_into_files_and_row_groups_has_the_same_rows(cuts, size, tmp_pat
     without_features = rows_of(source, features=False)
     assert set(without_features[0]) == {None}
     np.testing.assert_array_equal(without_features[2], y)
+
+
+def test_large_files_are_read_in_parts_and_large_row_groups_in_batches(tmp_path):
+    """A part has 2^20 rows at least, a batch 16 MiB at most."""
+    n = 2**21 + 5
+    pq.write_table(pa.table({"x": np.arange(n + 9.0)}), tmp_path / "a.parquet", row_group_size=n)
+    parts = [list(part.batches()) for part in sources.parquet(tmp_path / "a.parquet").parts()]
+    assert [[len(batch) for batch in part] for part in parts] == [[2**21, 5], [9]]
+    for batch in (batch for part in parts for batch in part):
+        np.testing.assert_array_equal(batch.X["x"], batch.row)
 
 
 def test_numbers_and_gaps_may_differ_between_files(tmp_path):

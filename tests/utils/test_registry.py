@@ -19,14 +19,13 @@ from rffboost_ext import (
     STEPS,
     Loss,
     Registry,
-    RFFBoostClassifier,
     RFFBoostRegressor,
     Step,
 )
 from rffboost_ext.learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from rffboost_ext.losses import Exponential, IdentityLink, LogLoss
 
-from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data
+from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS
 from ..own_parts import LeastSquares
 
 TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS]
@@ -174,16 +173,9 @@ def test_unregistered_instances_work():
     X = rng.standard_normal((200, 3))
     y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.standard_normal(200)
     y[:10] += 100.0
-    for learner in (LeastSquares(), "rff_1"):
-        model = RFFBoostRegressor(Cauchy(), learner, n_estimators=100, learning_rate=0.5, random_state=0).fit(X, y)
-        assert np.median(np.abs(model.predict(X) - y)) < 0.5
+    model = RFFBoostRegressor(Cauchy(), LeastSquares(), n_estimators=30, learning_rate=0.5).fit(X, y)
+    assert np.median(np.abs(model.predict(X) - y)) < 0.5
     assert model.set_params(learner=LeastSquares(), learner__ridge=7.0).learner.ridge == 7.0
-
-
-def test_unregistered_learner_for_classification():
-    X, y = make_data(LOSS_CASES[0], n=200)
-    clf = RFFBoostClassifier("exponential", LeastSquares(), step="line_search", n_estimators=10).fit(X, y)
-    assert clf.score(X, y) > 0.7
 
 
 def test_a_broken_package_does_not_hide_the_others(table, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from rffboost_ext.rows.selection import ENTRY, NUMBER, row_bytes
-from rffboost_ext.utils.sparse import MOST_COLUMNS, SparseRows, compressed
+from rffboost_ext.utils.sparse import MOST_BYTES, MOST_COLUMNS, SparseRows, compressed
 
 
 @pytest.mark.parametrize("n_columns", [MOST_COLUMNS, MOST_COLUMNS + 1])
@@ -18,6 +18,10 @@ def test_wide_matrices_of_few_entries_are_sparse_rows(n_columns, every):
         is_sparse = isinstance(compressed(matrix), SparseRows)
         assert is_sparse == (n_columns > MOST_COLUMNS and every > 1)
         np.testing.assert_array_equal(np.asarray(compressed(matrix)), X)
+
+
+def test_a_matrix_of_many_bytes_is_sparse_rows():
+    assert isinstance(compressed(csr_array((MOST_BYTES // (8 * MOST_COLUMNS) + 1, MOST_COLUMNS))), SparseRows)
 
 
 def test_bytes_of_a_row_are_those_of_its_matrix():
