@@ -106,10 +106,10 @@ def boost(
     True
     """
     parts = Parts.resolved(loss, learner, step)
-    given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
-    given["replay"] = replay
+    arguments = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
+    arguments["replay"] = replay
     for name, check in PARAMETERS.items():
-        require("boost", name, given[name], check)
+        require("boost", name, arguments[name], check)
     design, y, weight = check_data(design, y, weight, parts.loss)
     # The rows may lack some classes of an initial ensemble.
     n_outputs = 1 if init is None or parts.loss.task == "regression" else init.n_outputs
@@ -127,7 +127,7 @@ def boost(
     parts = replace(parts, loss=loss).checked(start.n_outputs)
     terms = () if replay is None else terms_to_refit(parts.learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, rows, replace(parts, given_step=parts.step), seed, terms)
+    fitter = RoundFitter(design, rows, replace(parts, own_step=parts.step), seed, terms)
     if len(start) > n_estimators:
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
@@ -169,9 +169,9 @@ def check_data(design: Design | Array, y: Array, weight: Array | None, loss: Los
     return design, y, weight
 
 
-def check_real_array(name: str, given: Any) -> Array:
+def check_real_array(name: str, array: Any) -> Array:
     """A parameter as an array of float32 or float64, or a TypeError that names it."""
-    values = np.asarray(given)
+    values = np.asarray(array)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
     # Kernels support only these two types.

@@ -175,9 +175,9 @@ def evaluation_sets(
         it.
     """
     sets = {}
-    for name, given in named_sets(owner, eval_set).items():
+    for name, one in named_sets(owner, eval_set).items():
         try:
-            table, labels, weights = (*given, None)[:3]
+            table, labels, weights = (*one, None)[:3]
             X, y, weight = rows_of_positive_weight(table, targets.columns(labels), weights)
             X, y = features.transform(X), targets.transform(y)
             sets[name] = Dataset(X, y, targets.reweight(y, weight))
@@ -208,14 +208,14 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     return named
 
 
-def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any) -> dict[str, Any]:
+def arrays_of_sets(owner: str, name: str, arrays: Any, eval_set: Any, of_fit: Any) -> dict[str, Any]:
     """What belongs to the rows of each set, by the names of the sets, such as ``base_margin_eval_set``.
 
     Parameters
     ----------
     owner, name : str
         The estimator and the parameter, for messages.
-    given : list of array-like, or mapping of str to such, or None
+    arrays : list of array-like, or mapping of str to such, or None
         The parameter; of a single set it may be the array itself.
     eval_set
         The sets, as in fit.
@@ -229,28 +229,28 @@ def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any
     """
     names = list(named_sets(owner, eval_set))
     entries = "a list with an entry for each set of eval_set, or a dict of such by name"
-    is_one_of_list = isinstance(given, list | tuple) and len(given) == 1
-    if given is None:
-        given = {}
-    elif is_set(eval_set) and not isinstance(given, Mapping) and not is_one_of_list:
-        given = {names[0]: given}
-    elif isinstance(given, list | tuple) and not isinstance(eval_set, Mapping):
-        if len(given) != len(names):
-            raise ValueError(f"{owner}: {name} must be {entries}: {len(names)}, got {len(given)}")
-        given = dict(zip(names, given, strict=True))
-    elif not isinstance(given, Mapping):
-        raise TypeError(f"{owner}: {name} must be {entries}, got {told(given):.100}")
-    found = {str(label): one for label, one in given.items() if one is not None}
-    wanted = names if of_fit is not None else []
-    if set(found) != set(wanted):
-        needed = f"for the sets {wanted}" if wanted else "None, as the fit has none, or no eval_set"
-        raise ValueError(f"{owner}: {name} must be {needed}, got it for {list(found)}")
-    return found
+    is_one_of_list = isinstance(arrays, list | tuple) and len(arrays) == 1
+    if arrays is None:
+        arrays = {}
+    elif is_set(eval_set) and not isinstance(arrays, Mapping) and not is_one_of_list:
+        arrays = {names[0]: arrays}
+    elif isinstance(arrays, list | tuple) and not isinstance(eval_set, Mapping):
+        if len(arrays) != len(names):
+            raise ValueError(f"{owner}: {name} must be {entries}: {len(names)}, got {len(arrays)}")
+        arrays = dict(zip(names, arrays, strict=True))
+    elif not isinstance(arrays, Mapping):
+        raise TypeError(f"{owner}: {name} must be {entries}, got {told(arrays):.100}")
+    by_name = {str(label): one for label, one in arrays.items() if one is not None}
+    needed_names = names if of_fit is not None else []
+    if set(by_name) != set(needed_names):
+        needed = f"for the sets {needed_names}" if needed_names else "None, as the fit has none, or no eval_set"
+        raise ValueError(f"{owner}: {name} must be {needed}, got it for {list(by_name)}")
+    return by_name
 
 
-def is_set(given: Any) -> bool:
+def is_set(eval_set: Any) -> bool:
     """Whether something is a single set, rather than a tuple of sets."""
-    return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
+    return isinstance(eval_set, tuple) and len(eval_set) in (2, 3) and not isinstance(eval_set[0], tuple)
 
 
 class EvaluationHistory:

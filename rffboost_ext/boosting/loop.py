@@ -40,24 +40,24 @@ class Parts:
     Parameters
     ----------
     loss, learner : Loss, Learner
-    given_step : Step, optional
+    own_step : Step, optional
         The step that the user chose; None for one that suits loss and learner.
     """
 
     loss: Loss
     learner: Learner
-    given_step: Step | None = None
+    own_step: Step | None = None
 
     @classmethod
     def resolved(cls, loss: str | Loss, learner: str | Learner, step: str | Step = "auto") -> Parts:
         """Parts from instances or registered names; a ValueError or TypeError names an invalid parameter."""
-        given_step = None if is_auto(step) else STEPS.create(step)
-        return cls(LOSSES.create(loss), LEARNERS.create(learner), given_step)
+        own_step = None if is_auto(step) else STEPS.create(step)
+        return cls(LOSSES.create(loss), LEARNERS.create(learner), own_step)
 
     @cached_property
     def step(self) -> Step:
         """The given step, or the default one of the loss and the learner."""
-        return default_step(self.loss, self.learner) if self.given_step is None else self.given_step
+        return default_step(self.loss, self.learner) if self.own_step is None else self.own_step
 
     def prepared(self, rows: Observations, n_classes: int | None = None) -> Parts:
         """The parts with the loss prepared for some rows, checked against one another and the targets."""

@@ -233,8 +233,8 @@ class Run:
         ]
         pairs = [(number, k) for number, own in enumerate(numbers) for k in own]
         calls = iter(self._start(trainers, partial(self._of_every_row, trainers, models, growth), pairs))
-        found = [[next(calls)() for _ in own] for own in numbers]
-        return [newest(old, new) for old, new in zip(models, found, strict=True)]
+        trained = [[next(calls)() for _ in own] for own in numbers]
+        return [newest(old, new) for old, new in zip(models, trained, strict=True)]
 
     @SINGLE_BLAS
     def _of_every_row(

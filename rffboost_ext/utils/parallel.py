@@ -105,8 +105,8 @@ def usable_threads() -> int:
     if is_in_worker():
         return 1
     limits = [_cores(os.environ.get("LOKY_MAX_CPU_COUNT"))]
-    if (given := os.environ.get("NUMBA_NUM_THREADS", "")).isdecimal():
-        limits.append(int(given))
+    if (limit := os.environ.get("NUMBA_NUM_THREADS", "")).isdecimal():
+        limits.append(int(limit))
     if libraries := _blas_libraries():
         limits.append(max(map(SINGLE_BLAS.threads_before, libraries)))
     return max(1, min(limits))
@@ -181,9 +181,9 @@ class _SharedCalls:
         self.errors: list[BaseException] = []
         self.helpers: list[Future[None]] = []
 
-    def make(self, wanted: int | None = None) -> None:
-        """Make calls until none is left, or the wanted one is done, or one has failed."""
-        while not self.failed.is_set() and (wanted is None or not self.results[wanted].done()):
+    def make(self, until: int | None = None) -> None:
+        """Make calls until none is left, or that of number `until` is done, or one has failed."""
+        while not self.failed.is_set() and (until is None or not self.results[until].done()):
             try:
                 number = self.waiting.popleft()
             except IndexError:

@@ -173,8 +173,8 @@ class SparseFeatures:
     @cached_property
     def usable(self) -> Array:
         """The columns that trees may split: those of enough entries."""
-        found = np.flatnonzero(self.n_entries >= LEAST_ENTRIES)
-        return found if len(found) else np.arange(len(self.columns))
+        filled = np.flatnonzero(self.n_entries >= LEAST_ENTRIES)
+        return filled if len(filled) else np.arange(len(self.columns))
 
     @property
     def chances(self) -> Array:
