@@ -263,7 +263,7 @@ class HingeLink(Link):
 
 
 @dataclass(frozen=True)
-class OneVsRestLink(LogitLink):
+class OneVsRestLink(Link):
     """One log-odds per class: the response, (n, K), is ``1 / (1 + exp(-slope raw))`` and does not sum to 1.
 
     Parameters
@@ -271,6 +271,11 @@ class OneVsRestLink(LogitLink):
     slope : float, default=1.0
         Log-odds per unit of raw score.
     """
+
+    slope: float = 1.0
+
+    def inverse(self, raw: Array) -> Array:
+        return sigmoid(self.slope * raw)
 
 
 @dataclass(frozen=True)
