@@ -12,7 +12,7 @@ from ..core import Learner
 from ..learners import RFF1, RFFIRLS, RFFK, LassoPath, Mixture, RFFNewton, RidgePath, SymmetricTree, Tree
 from ..learners.kernel_machines.base import KernelMachine
 from ..learners.registry import LEARNERS
-from ..learners.trees.symmetric.columns import MAX_SINGLED_OUT
+from ..learners.trees.symmetric.categories import MAX_SINGLED_OUT
 from ..terms import ImputeAndEncode
 
 # Rows per pool of learners that do not see all rows at once: many times the sample of a round, but few enough to

@@ -1,4 +1,4 @@
-"""Codes of one byte for the values of columns, and sums over levels of categories."""
+"""Codes of one byte for the values of columns."""
 
 from __future__ import annotations
 
@@ -33,11 +33,3 @@ def find_sparse_codes(begin, values, first, edges, codes, absent):  # type: igno
         absent[j] = 1 + np.searchsorted(own, 0.0, side="right")
         for e in range(begin[j], begin[j + 1]):
             codes[e] = 0 if np.isnan(values[e]) else 1 + np.searchsorted(own, values[e], side="right")
-
-
-@kernel("i8[1] f8[1] f8[1] f8[2]*")
-def sum_by_level(place, gradient, hessian, sums):  # type: ignore[no-untyped-def]
-    """Add gradients and hessians (n,) of rows to sums (levels, 2), by the place (n,) of the level of each row."""
-    for i in range(len(place)):
-        sums[place[i], 0] += gradient[i]
-        sums[place[i], 1] += hessian[i]

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import Mixture, RFFBoostRegressor, SymmetricTree
-from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, category
+from rffboost_ext.learners.trees.symmetric.categories import LevelOrders, ManyLevels
+from rffboost_ext.utils.parallel import MIN_ROWS_PER_THREAD
 
+from ..cases import LOSS_NAMED, make_round
 from .test_symmetric_trees import ONE_ROUND, trees_of
 
 
@@ -82,14 +84,36 @@ def test_the_names_of_levels_do_not_matter(mixed):
     np.testing.assert_array_equal(first, second)
 
 
-def test_levels_without_rows_are_ordered_by_the_mean_of_all():
-    levels, codes = np.repeat(np.arange(5.0), 20), np.zeros(100, dtype=np.uint8)
-    column = category(levels, 7, codes)
-    assert isinstance(column, ManyLevels)
-    column.reorder(np.repeat([2.0, -1.0, 0.1, 1.0, -2.0], 20), np.ones(100), 1.0)
-    place = column.code_of_level
-    assert place[4] < place[1] < place[5] < place[6] < place[2] < place[3] < place[0]
-    np.testing.assert_array_equal(codes, place[levels.astype(int)])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss of 3 classes"])
+def test_levels_are_ordered_by_the_rows_that_are_left_out(loss):
+    # Two threads share so many rows.
+    n = MIN_ROWS_PER_THREAD
+    made = make_round(LOSS_NAMED[loss], n=n)
+    made.design.n_jobs = 2
+    weight = made.weight * (np.arange(n) % 3 > 0)
+    # Some levels have no row; the second category has more levels than codes, the third missing values.
+    n_levels, rng = (9, 700, 12), np.random.default_rng(0)
+    levels = [rng.integers(low, size - 2, n) for low, size in zip((0, 0, -1), n_levels, strict=True)]
+    own = zip((0, 3, 4), levels, n_levels, strict=True)
+    columns = {j: ManyLevels(level.astype(np.int32), size) for j, level, size in own}
+    codes = np.full((5, n), 77, dtype=np.uint8)
+    LevelOrders(columns, codes).reorder(made, weight, 10.0)
+
+    direction = np.random.default_rng(1).standard_normal(made.gradient.shape[1])
+    gradient, hessian = weight * (made.balanced_gradient @ direction), weight * made.hessian.mean(axis=1)
+    smoothing = 10.0 * np.average(made.hessian.mean(axis=1), weights=made.weight)
+    for (row, column), level in zip(columns.items(), levels, strict=True):
+        is_known = level >= 0
+        sums = [np.bincount(level[is_known], part[is_known], column.n_levels) for part in (gradient, hessian)]
+        mean = gradient.sum() / hessian.sum()
+        quotient = (sums[0] + smoothing * mean) / (sums[1] + smoothing)
+        places = column.code_of_level.astype(int)
+        assert (np.diff(places[np.argsort(quotient, kind="stable")]) >= 0).all()
+        assert len(np.unique(places)) == column.n_codes - 1 == min(column.n_levels, 255)
+        assert places[quotient < mean - 1e-9].max() <= column.code_of_unknown
+        assert column.code_of_unknown <= places[quotient > mean + 1e-9].min()
+        np.testing.assert_array_equal(codes[row], np.where(is_known, places[level], 0))
+    assert (codes[[1, 2]] == 77).all()
 
 
 def learned_by_heart(learner: SymmetricTree, weight: float = 1.0, copies: int = 1, **params: Any) -> float:

@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, Round, SymmetricTree, SymmetricTrees
-from rffboost_ext.learners.trees.symmetric import columns, search
+from rffboost_ext.learners.trees.symmetric import binned_features, search
 from rffboost_ext.learners.trees.symmetric.leaves import isotonic
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.terms.batch_evaluation import outputs_of_each
@@ -255,8 +255,8 @@ def test_leaves_are_fitted_to_all_rows_if_splits_are_searched_on_a_sample():
 
 def test_bins_on_disk_give_the_same_trees(monkeypatch):
     kept = sampled("constant")[1]
-    monkeypatch.setattr(columns, "MOST_CODES", 0)
-    assert isinstance(columns.code_array((2, 3)), np.memmap)
+    monkeypatch.setattr(binned_features, "MOST_CODES", 0)
+    assert isinstance(binned_features.code_array((2, 3)), np.memmap)
     np.testing.assert_array_equal(sampled("constant")[1], kept)
 
 
@@ -265,10 +265,10 @@ def test_a_full_disk_is_an_error_that_names_the_folder_and_the_bytes(monkeypatch
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(columns, "MOST_CODES", 0)
+    monkeypatch.setattr(binned_features, "MOST_CODES", 0)
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(OSError, match=rf"{gettempdir()} must have 6,000 bytes.*No space.*TMPDIR"):
-        columns.code_array((2, 3000))
+        binned_features.code_array((2, 3000))
 
 
 def test_memory_of_histograms_is_bounded(monkeypatch):

@@ -19,7 +19,7 @@ from ...design import Design
 from ...subsampling import draw_by_gradient, sample_rows
 from ..constraints import require_signs, signs_of_scores
 from ..learner import weighted_derivatives
-from .columns import BinnedFeatures
+from .binned_features import BinnedFeatures
 from .crosses import crosses_of, probed_importances
 from .growth import exact_derivatives, grown_tree, sampled_columns, split_derivatives
 from .leaves import TINY, constant_leaves, leaf_sums, monotone_leaves
@@ -99,8 +99,8 @@ class SymmetricGrower:
         learner = self.learner
         self.search = self.search or self._search(round)
         sample, left_out = self._divided(round)
-        if self.features.many_levels:
-            self._reorder_levels(round, left_out if learner.ordered else round.weight)
+        if self.features.level_orders is not None:
+            self.features.level_orders.reorder(round, left_out if learner.ordered else round.weight, CAT_SMOOTH)
         drawn, derivatives, searched = self._derivatives(sample)
         searched = split_derivatives(searched, sample.output_weights, N_PROJECTIONS, round.rng)
         limits = learner.reg_lambda, learner.min_child_weight
@@ -146,18 +146,9 @@ class SymmetricGrower:
 
     def _divided(self, round: Round) -> tuple[Round, Array]:
         """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
-        ordered = self.learner.ordered and bool(self.features.many_levels)
+        ordered = self.learner.ordered and self.features.level_orders is not None
         share = min(self.learner.subsample, ORDERED_SUBSAMPLE if ordered else 1.0)
         return (round, np.zeros(0)) if share == 1.0 else sample_rows(round, share, whole=ordered)
-
-    def _reorder_levels(self, round: Round, weight: Array) -> None:
-        """Order the levels of categories by rows of given weights, (n,)."""
-        gradient = round.balanced_gradient @ round.rng.standard_normal(round.gradient.shape[1])
-        hessian = round.hessian.mean(axis=1)
-        smoothing = CAT_SMOOTH * float(round.mean(hessian))
-        gradient, hessian = weight * gradient, weight * hessian
-        for column in self.features.many_levels:
-            column.reorder(gradient, hessian, smoothing)
 
     def _finished(self, round: Round, tree: SymmetricTrees, leaf: Array, derivatives: Array) -> tuple[Term, Array]:
         """The tree with the splits of `tree`, and its outputs on the training rows, of leaves (n,)."""

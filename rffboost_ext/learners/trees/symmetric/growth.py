@@ -11,7 +11,8 @@ from ....core import Round
 from ....kernels import compiled
 from ....terms import SymmetricTrees
 from ....utils.typing import Array
-from .columns import BinnedFeatures, Condition
+from .binned_features import BinnedFeatures
+from .columns import Condition
 from .sparse_columns import SparseFeatures
 
 

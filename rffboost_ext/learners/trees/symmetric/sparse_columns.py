@@ -15,7 +15,7 @@ from ....terms.crosses import NO_CROSSES, Crosses
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from ...design import Design
-from .columns import ManyLevels, Numbers, edges_between
+from .columns import Numbers, edges_between
 from .search import Search
 
 # Entries whose bins are found at once; a column is not divided.
@@ -141,7 +141,7 @@ class SparseFeatures:
     n_samples: int
     columns: SparseColumns
     crosses: Crosses
-    many_levels: ClassVar[Sequence[ManyLevels]] = ()
+    level_orders: ClassVar[None] = None
 
     @classmethod
     def of(cls, design: Design, weight: Array, max_bin: int, crosses: Crosses = NO_CROSSES) -> SparseFeatures:
