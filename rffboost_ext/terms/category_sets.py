@@ -54,11 +54,12 @@ def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> No
 def stack_sets(terms: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     """``subset`` and ``members`` of stacked trees, from both arrays of each term."""
     subsets, members = zip(*terms, strict=True)
-    offsets = np.cumsum([0, *map(len, members[:-1])])
-    width = max(table.shape[1] for table in members)
-    subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
-    padded = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
-    return np.concatenate(subset), np.concatenate(padded)
+    offsets, width = np.cumsum([0, *map(len, members)]), max(table.shape[1] for table in members)
+    subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets[:-1], strict=True)]
+    stacked = np.zeros((offsets[-1], width), dtype=np.uint8)
+    for first, table in zip(offsets, members, strict=False):
+        stacked[first : first + len(table), : table.shape[1]] = table
+    return np.concatenate(subset), stacked
 
 
 def recoded_sets(
