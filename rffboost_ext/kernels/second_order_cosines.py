@@ -89,15 +89,15 @@ def weigh(out, values, weight, least):  # type: ignore[no-untyped-def]
     return unit
 
 
-@kernel("T[2] i8[1] i8[2] T[2] T[2] T[2] f8 f8[1]*")
-def score_pass(x, sizes, features, omega, g, h, l2, gains):  # type: ignore[no-untyped-def]
-    """Write the gains of candidates, summed over outputs.
+@kernel("T[2] i8[1] i8[2] T[2] T[2] T[2] f8 f8[1]* i8 i8")
+def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type: ignore[no-untyped-def]
+    """Write the gains of candidates `first` to `last`, summed over outputs.
 
     Candidate j has the first ``sizes[j]`` of its rows of features and omega (M, d).
     """
     m = x.shape[1]
     z, cosine, sums = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(5, gains.dtype)
-    for j in range(len(gains)):
+    for j in range(first, last):
         project_support(x, features[j, : sizes[j]], omega[j, : sizes[j]], z)
         sine_cosine_in_place(z, cosine)
         gains[j] = 0.0

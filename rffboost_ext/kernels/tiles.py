@@ -83,14 +83,14 @@ def project_pass(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
             project_tile(tiles[t], omega[k], z[t, k])
 
 
-@kernel("T[3] i8[1] i8[1] T[2]*")
-def gather(tiles, rows, features, x):  # type: ignore[no-untyped-def]
-    """Write some features (s,) of some rows (m,) of tiles (T, d, B) to x (s, m)."""
+@kernel("T[3] i8[1] i8[1] T[2]* i8 i8")
+def gather(tiles, rows, features, x, first, last):  # type: ignore[no-untyped-def]
+    """Write features `first` to `last` of some (s,) of some rows (m,) of tiles (T, d, B) to x (s, m)."""
     _, d, size = tiles.shape
     flat, place = tiles.reshape(-1), np.empty(len(rows), np.int64)
     for i in range(len(rows)):
         place[i] = rows[i] // size * (d * size) + rows[i] % size
-    for k in range(len(features)):
+    for k in range(first, last):
         start = features[k] * size
         for i in range(len(rows)):
             x[k, i] = flat[start + place[i]]

@@ -17,6 +17,8 @@ from ..utils.typing import Array
 ROWS_PER_TILE = 2048
 # Features of rows for each thread: of fewer a pass takes less time than its start.
 MIN_VALUES = 2**20
+# The same of features that are gathered from rows far apart.
+MIN_GATHERED = 2**17
 # The size of a tile is a multiple of this, so that vectorised loops have no remainder.
 LANES = 16
 # Bytes of a cache line, and of a vector.
@@ -74,7 +76,8 @@ class Tiles:
     def gather(self, rows: Array, features: Array) -> Array:
         """Some features (s,) of some rows (m,): (s, m)."""
         x = np.empty((len(features), len(rows)), self.dtype)
-        compiled("tiles").gather(self.blocks, rows, features, x)
+        arrays, least = (self.blocks, rows, features, x), -(-MIN_GATHERED // max(len(rows), 1))
+        run_over_tiles(compiled("tiles").gather, len(features), self.n_jobs, *arrays, least=least)
         return x
 
     def pack(self, values: Array, name: str) -> Array:

@@ -55,7 +55,7 @@ def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
     unit = sample.gradient_unit**2 / sample.hessian_unit
     # Gains are sums over outputs without a unit.
     balanced = replace(round, gradient=round.balanced_gradient)
-    score_pass(sample.x, *drawn, sample.g, sample.h, sample.scaled_penalty(0.5), gains)
+    score_pass(sample.x, *drawn, sample.g, sample.h, sample.scaled_penalty(0.5), gains, 0, len(gains))
     for gain, size, features, omega in zip(gains, *drawn, strict=True):
         full = np.zeros(5)
         full[features[:size]] = omega[:size]

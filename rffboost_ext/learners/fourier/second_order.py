@@ -10,6 +10,7 @@ import numpy as np
 from ...core import Learner, Optimizer, Round, Term
 from ...kernels import compiled
 from ...terms import Cosines
+from ...utils.parallel import run_over_tiles
 from ...utils.param_validation import FRACTION, NON_NEGATIVE, POSITIVE, Integer, Range, is_auto
 from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
@@ -20,6 +21,8 @@ from .sparse_supports import add_gain, draw_candidates, feature_probability
 
 # Lower bound on the unit of hessians: the square of a penalty in this unit is finite.
 MIN_HESSIAN_UNIT = 1e-100
+# Cosines of candidates and rows for each thread, which takes 100 microseconds to start.
+MIN_COSINES = 2**15
 # Minimum number of rows per feature of a support: a frequency with as many components as rows overfits.
 ROWS_PER_FEATURE = 2
 # Probability of the largest support of a candidate.
@@ -169,7 +172,8 @@ class RFFNewton(Learner):
         sizes, features, omega = candidates
         gains = np.empty(len(sizes))
         args = sample.x, *candidates, sample.g, sample.h, sample.scaled_penalty(self.l2), gains
-        compiled("second_order_cosines").score_pass(*args)
+        kernel, least = compiled("second_order_cosines").score_pass, -(-MIN_COSINES // sample.x.shape[1])
+        run_over_tiles(kernel, len(gains), round.design.n_jobs, *args, least=least)
         best = int(gains.argmax())
         return features[best, : sizes[best]], omega[best, : sizes[best]].astype(np.float64)
 
