@@ -92,11 +92,16 @@ def changes_of_outputs(weight: Array, angles: Array, shift: Array, omega: Array,
     is_small = np.abs(omega) * np.abs(shift).max(axis=0, initial=0.0) <= MAX_CHANGE
     by_series = (counts[:, None] > MANY_FEATURES) & is_small
     change = series_changes(weight, angles, shift, np.where(by_series, omega, 0.0))
-    exactly, waves = (omega != 0.0) & ~by_series, np.cos(angles)
+    exactly = (omega != 0.0) & ~by_series
+    # Single precision: sums over rows have far larger errors.
+    waves = np.cos(angles).astype(np.float32)
     for j in np.flatnonzero(exactly.any(axis=0)):
-        shifted = np.flatnonzero(exactly[:, j])
-        moved = np.cos(angles[:, shifted] + shift[:, j, None] * omega[shifted, j])
-        change[j] += (moved - waves[:, shifted]) @ weight[shifted]
+        shifted = slice(None) if exactly[:, j].all() else exactly[:, j]
+        moved = shift[:, j, None] * omega[shifted, j]
+        moved += angles[:, shifted]
+        moved = np.cos(moved.astype(np.float32))
+        moved -= waves[:, shifted]
+        change[j] += moved @ weight[shifted]
     return change
 
 
