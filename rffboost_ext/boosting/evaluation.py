@@ -194,17 +194,17 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     """The sets, (X, y) or (X, y, weight), by name: those of a list are validation_0, validation_1 and so on."""
     if eval_set is None:
         return {}
-    several = [eval_set] if is_set(eval_set) else eval_set
-    if isinstance(several, list | tuple):
-        several = {f"validation_{k}": one for k, one in enumerate(several)}
-    if not isinstance(several, Mapping) or not several:
+    sets = [eval_set] if is_set(eval_set) else eval_set
+    if isinstance(sets, list | tuple):
+        sets = {f"validation_{k}": one for k, one in enumerate(sets)}
+    if not isinstance(sets, Mapping) or not sets:
         raise TypeError(f"{owner}: eval_set must be {SETS}, got {told(eval_set):.100}")
-    for name, one in several.items():
+    for name, one in sets.items():
         if not is_set(one):
             raise TypeError(f"{owner}: eval_set must be {SETS}, got for {name!r} a {type(one).__name__}")
-    named = {str(name): one for name, one in several.items()}
-    if len(named) < len(several):
-        raise ValueError(f"{owner}: eval_set must have a name of its own for each set, got {list(several)}")
+    named = {str(name): one for name, one in sets.items()}
+    if len(named) < len(sets):
+        raise ValueError(f"{owner}: eval_set must have a name of its own for each set, got {list(sets)}")
     return named
 
 

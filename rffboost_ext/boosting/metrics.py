@@ -76,10 +76,10 @@ def resolve_metrics(metric: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetri
         If a name is unknown, a loss interprets raw scores differently from that of the fit, or two names are
         equal.
     """
-    several: Sequence[Any] = metric if isinstance(metric, list | tuple) else [metric]
-    if not several:
+    items: Sequence[Any] = metric if isinstance(metric, list | tuple) else [metric]
+    if not items:
         raise ValueError(f"eval_metric must have at least one metric, got {metric!r}")
-    metrics = tuple(resolve_metric(one, decoder) for one in several)
+    metrics = tuple(resolve_metric(one, decoder) for one in items)
     names = [metric.name for metric in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -128,18 +128,18 @@ class Run:
 
         If a callback ends the fit before the first member has all of its models, those that it has.
         """
-        members, several = self.plan.members, list[Trainer]()
+        members, candidates = self.plan.members, list[Trainer]()
         for number, one in enumerate(members):
             name = LEARNERS.name_of(one.learner)
             label = ModelLabel(number, len(members), name, 0, one.n_models(len(splits)))
-            several.append(replace(trainer, member=one, label=label))
+            candidates.append(replace(trainer, member=one, label=label))
         trainers: list[Trainer] = []
         results: list[list[Model]] = []
-        independent = [one for one in several if is_independent(one.member)]
+        independent = [one for one in candidates if is_independent(one.member)]
         pairs = [(number, k) for number, own in enumerate(independent) for k in range(own.label.n_folds)]
         rivals = [np.inf] * len(splits)
         models = iter(self._start(independent, partial(self._model, independent, splits, rivals), pairs))
-        for own in several:
+        for own in candidates:
             if is_independent(own.member):
                 calls: Iterable[Callable[[], Model]] = islice(models, own.label.n_folds)
             else:
@@ -204,20 +204,20 @@ class Run:
         if fitted:
             model = self._replayed(trainer, data, fitted[k])
             return Model(model, np.empty(0), model.raw(held.X))
-        several = trainer.label.n_folds > 1 and trainer.member.after != "refit"
-        extra = EXTRA_ROUNDS if several else 1.0
+        is_averaged = trainer.label.n_folds > 1 and trainer.member.after != "refit"
+        extra = EXTRA_ROUNDS if is_averaged else 1.0
         return trainer.fit_stopping(data, held, self.plan, self.callbacks, self.start.ensemble, extra, rivals[k])
 
     def _start(
-        self, trainers: Sequence[Trainer], function: Callable[..., Any], several: Sequence[tuple[Any, ...]]
+        self, trainers: Sequence[Trainer], function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
     ) -> Calls:
         """Calls of a function; with callbacks they run in this process, one by one unless all are concurrent."""
         start = None if self.callbacks else START_CALLS.get()
         in_turn = not all(getattr(one, "concurrent", False) for one in self.callbacks)
         is_small = start is None and math.prod(self.rows.X.shape) < MIN_SHARED
-        if in_turn or not several or is_small:
-            return call_later(function, several)
-        return (start or partial(start_on_threads, trainers[0].n_jobs))(function, several)
+        if in_turn or not arguments or is_small:
+            return call_later(function, arguments)
+        return (start or partial(start_on_threads, trainers[0].n_jobs))(function, arguments)
 
     def _of_more_rows(
         self,
@@ -307,8 +307,8 @@ def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -
     Several scores of one target are different quantities, such as a mean and a scale. Terms of users' own classes
     cannot be scaled score by score.
     """
-    several = loss.task == "regression" and models[0][0].n_outputs > y.shape[1]
-    return several and not any(is_foreign(term) for row in models for model in row for term in model.terms)
+    has_more_scores = loss.task == "regression" and models[0][0].n_outputs > y.shape[1]
+    return has_more_scores and not any(is_foreign(term) for row in models for model in row for term in model.terms)
 
 
 def warn_if_no_progress(n_initial: int, n_rounds: int) -> None:

@@ -152,7 +152,7 @@ class SparseFeatures:
         further = [np.flatnonzero(values) for values in dense]
         begin = np.append(entries.indptr, len(entries.data) + np.cumsum(list(map(len, further)))).astype(np.int64)
         rows = np.concatenate([entries.indices, *further]).astype(np.uint32)
-        values = np.concatenate([entries.data, *(one[chosen] for one, chosen in zip(dense, further, strict=True))])
+        values = np.concatenate([entries.data, *(one[places] for one, places in zip(dense, further, strict=True))])
         n_columns = len(begin) - 1
         edges, first = edges_in_parts(begin, values, rows, weight, max_bin)
         codes, absent = np.empty(len(rows), dtype=np.uint8), np.empty(n_columns, dtype=np.uint8)
