@@ -78,11 +78,13 @@ def only_rows_of_class(loss: Loss, rows: Dataset) -> Array:
     """Whether a row or its group is the only one of a class, (n,); a model without it predicts probability 0."""
     if loss.task != "classification":
         return np.zeros(len(rows), dtype=bool)
-    _, codes = np.unique(rows.y[:, 0], return_inverse=True)
-    group = np.arange(len(rows)) if rows.group is None else rows.group
-    pairs = np.unique(np.column_stack([codes, group]), axis=0)
-    alone = np.bincount(pairs[:, 0]) == 1
-    return np.isin(group, pairs[alone[pairs[:, 0]], 1])
+    # Classes are few, and their inverse would sort all rows.
+    codes = np.searchsorted(np.unique(rows.y[:, 0]), rows.y[:, 0])
+    if rows.group is None:
+        return np.asarray((np.bincount(codes) == 1)[codes])
+    _, unit = np.unique(rows.group, return_inverse=True)
+    classes, units = np.divmod(np.unique(codes * len(rows) + unit), len(rows))
+    return np.isin(unit, units[(np.bincount(classes) == 1)[classes]])
 
 
 def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
