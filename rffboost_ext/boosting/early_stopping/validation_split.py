@@ -68,6 +68,9 @@ def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
     """
     order, sizes, of_row = ordered_units(rows, seed)
     fold, smallest = np.empty(len(order), dtype=np.int64), [(0, k) for k in range(n_folds)]
+    if rows.group is None:
+        fold[order] = np.arange(len(order)) % n_folds
+        return fold
     for unit, size in zip(order.tolist(), sizes[order].tolist(), strict=True):
         n_rows, fold[unit] = smallest[0]
         heapreplace(smallest, (n_rows + size, smallest[0][1]))
