@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from .kernel import INLINED, INNER, kernel
-from .tree_traversal import add_values, is_member
+from .tree_traversal import add_values
 
 # Rows per block: their features stay in cache.
 BLOCK = 256
@@ -20,9 +20,13 @@ def find_leaves(columns, start, feature, threshold, missing_right, subset, membe
         x = columns[feature[level]][start : start + len(leaf)]
         t, bit = threshold[level], np.int32(1 << level)
         if subset[level] >= 0:
+            # Without branches, of which the processor would guess half wrong.
+            own, unknown_right = members[subset[level]], missing_right[level]
             for i in range(len(leaf)):
-                right = missing_right[level] if np.isnan(x[i]) else is_member(members, subset[level], x[i])
-                leaf[i] |= bit * np.int32(right)
+                is_code = (x[i] >= 0.0) & (x[i] < 8 * len(own))
+                code = np.int64(x[i] if is_code else 0.0)
+                is_member = (own[code >> 3] >> np.uint8(code & 7)) & 1 == 1
+                leaf[i] |= bit * np.int32(is_code & is_member | np.isnan(x[i]) & unknown_right)
         elif missing_right[level]:
             # True for NaN too.
             for i in range(len(leaf)):
