@@ -1,5 +1,6 @@
 """The command ``rffboost``."""
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -99,5 +100,8 @@ def show_warning(program: str, message: Warning | str, *_: Any) -> None:
 
 def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:
     """Print an error message in one line to standard error, and return the exit code."""
-    print(f"{program}: error: {' '.join(message.split()).removeprefix(f'{program}: ')}", file=sys.stderr)
+    told = " ".join(message.split()).removeprefix(f"{program}: ")
+    # The names of parameters of sources are those of options.
+    told = re.sub(r"^sources\.\w+: (\w+) must", lambda found: f"--{found[1].replace('_', '-')} must", told)
+    print(f"{program}: error: {told}", file=sys.stderr)
     return code

@@ -193,13 +193,13 @@ def test_a_method_without_numbers_for_each_row_is_named(kind, folder, run):
 FIT = "fit rows.csv --target price --out new.rffboost"
 OF_PARQUET = "fit 0.parquet --out new.rffboost"
 MISTAKES = {
-    f"{OF_PARQUET} --target z": ["target", "'z'", "price"],
+    f"{OF_PARQUET} --target z": ["error: --target must", "'z'", "price"],
     f"{OF_PARQUET} --target count": ["--task", "'count'", "classification"],
     f"{OF_PARQUET} --target price --task ranking": ["'ranking'", "regression"],
     f"{OF_PARQUET} --target price --param depth=3": ["'depth'"],
     f"{OF_PARQUET} --target price --param depth": ["--param", "'depth'"],
     f"{OF_PARQUET} --target price --param n_estimators=0": ["n_estimators", "0"],
-    f"{OF_PARQUET} --target price --columns a,q": ["columns", "'q'"],
+    f"{OF_PARQUET} --target price --columns a,q": ["error: --columns must", "'q'"],
     "fit 0.parquet rows.csv --target price --out new.rffboost": ["one kind", ".csv", ".parquet"],
     "fit 0.parquet --target price --out new.rffboost --delimiter ;": ["--delimiter", ".parquet"],
     "fit absent.parquet --target price --out new.rffboost": ["absent.parquet"],
@@ -208,6 +208,7 @@ MISTAKES = {
     "predict m.rffboost 0.parquet --out p.csv --method score": ["'score'", "predict"],
     "predict absent.rffboost 0.parquet --out p.csv": ["absent.rffboost"],
     "predict 0.parquet 1.parquet --out p.csv": ["0.parquet"],
+    f"{FIT} --delimiter ab": ["error: --delimiter must", "'ab'"],
     f"{FIT} --exclude q": ["--exclude", "'q'"],
     f"{FIT} --columns a --exclude a": ["--exclude", "at least one"],
     f"{FIT} --categories lable": ["--categories", "near: 'label'"],
