@@ -101,9 +101,9 @@ class LevelOrders:
         own = round.balanced_gradient, round.hessian, weight, mixing
         used = kernels.take_weighted(*own, rows, derivatives)
         sums, quotient, below = np.empty((n_places, 2)), np.empty(n_places), np.empty(n_columns, dtype=np.int64)
-        least = smoothing * float(round.mean(round.hessian.T).mean())
+        added = smoothing * float(round.mean(round.hessian.T).mean())
         sizes, threads = (self.place, self.begin), (n_columns, round.design.n_jobs)
-        memory = rows[:used], derivatives[:used], least, sums, quotient, below
+        memory = rows[:used], derivatives[:used], added, sums, quotient, below
         columns_per_thread = -(-MIN_ROWS_PER_THREAD // n_samples)
         run_over_tiles(kernels.find_quotients, *threads, *sizes, *memory, least=columns_per_thread)
         for first, last in pairwise(self.begin.tolist()):
