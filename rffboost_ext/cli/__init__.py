@@ -102,6 +102,6 @@ def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:
     """Print an error message in one line to standard error, and return the exit code."""
     told = " ".join(message.split()).removeprefix(f"{program}: ")
     # The names of parameters of sources are those of options.
-    told = re.sub(r"^sources\.\w+: (\w+) must", lambda found: f"--{found[1].replace('_', '-')} must", told)
+    told = re.sub(r"^sources\.\w+: (\w+) must", lambda match: f"--{match[1].replace('_', '-')} must", told)
     print(f"{program}: error: {told}", file=sys.stderr)
     return code

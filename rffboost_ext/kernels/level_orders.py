@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .exact_sums import TINY
 from .kernel import kernel
-
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @kernel("f8[2] f8[2] f8[1] f8[1] u4[1]* f8[2]*")

@@ -57,7 +57,7 @@ def stack_sets(terms: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     offsets, width = np.cumsum([0, *map(len, members)]), max(table.shape[1] for table in members)
     subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets[:-1], strict=True)]
     stacked = np.zeros((offsets[-1], width), dtype=np.uint8)
-    for first, table in zip(offsets, members, strict=False):
+    for first, table in zip(offsets[:-1], members, strict=True):
         stacked[first : first + len(table), : table.shape[1]] = table
     return np.concatenate(subset), stacked
 

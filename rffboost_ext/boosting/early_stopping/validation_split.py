@@ -67,10 +67,11 @@ def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
     rows.
     """
     order, sizes, of_row = ordered_units(rows, seed)
-    fold, smallest = np.empty(len(order), dtype=np.int64), [(0, k) for k in range(n_folds)]
+    fold = np.empty(len(order), dtype=np.int64)
     if rows.group is None:
         fold[order] = np.arange(len(order)) % n_folds
         return fold
+    smallest = [(0, k) for k in range(n_folds)]
     for unit, size in zip(order.tolist(), sizes[order].tolist(), strict=True):
         n_rows, fold[unit] = smallest[0]
         heapreplace(smallest, (n_rows + size, smallest[0][1]))
